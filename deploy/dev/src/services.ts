@@ -28,7 +28,7 @@ import type { ServiceName } from "./topology.ts";
 import { openTracers } from "./tracers.ts";
 
 /** What the services share. */
-export interface Surroundings {
+export interface Infrastructure {
   databaseUrlOf: DatabaseUrlOf;
   /** With which each service signs the tokens that it shows to others. */
   signingKeys: SigningKeys;
@@ -45,10 +45,10 @@ export interface Surroundings {
  */
 export async function startServices(
   settings: Settings,
-  surroundings: Surroundings,
+  infrastructure: Infrastructure,
   scope: Scope,
 ): Promise<void> {
-  const { databaseUrlOf, log, signingKeys } = surroundings;
+  const { databaseUrlOf, log, signingKeys } = infrastructure;
   const signerOf = (issuer: TokenIssuer): TokenSigner =>
     createTokenSigner({ issuer, privateKeyPem: signingKeys[issuer] });
   const metricsRegistry = await startMetrics(settings, scope);
@@ -77,7 +77,7 @@ export async function startServices(
       ...integrationsOptions(settings),
       ...partsOf("integrations"),
       tokenPublicKeys,
-      loadKeks: surroundings.loadSecretsKeks,
+      loadKeks: infrastructure.loadSecretsKeks,
     }),
   );
   const addresses = {
@@ -113,7 +113,7 @@ export async function startServices(
       runsGrpcAddress,
       tokenPublicKeys,
       tokenSigner: signerOf("webhooks"),
-      loadKeks: surroundings.loadSecretsKeks,
+      loadKeks: infrastructure.loadSecretsKeks,
       httpTls,
       publicUrl: settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`,
     }),

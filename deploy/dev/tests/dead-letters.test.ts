@@ -46,7 +46,7 @@ beforeAll(async () => {
       schema: "runs",
       logger: pino({ level: "silent" }),
       tries: 1,
-      lookEveryMs: 20,
+      pollEveryMs: 20,
     }),
   });
 });

@@ -1,10 +1,10 @@
 /** A value that is small enough to be kept as it is. */
 export type AuditValue = string | number | boolean | null;
 
-/** What became of one field. */
+/** The change of one field. */
 export type AuditChange =
   | { readonly from: AuditValue; readonly to: AuditValue }
-  /** For documents and secrets: that they changed, never what they say. */
+  /** For documents and secrets: only that they changed, never their contents. */
   | { readonly changed: true }
   /** For lists of things that have an id. */
   | {
@@ -13,32 +13,35 @@ export type AuditChange =
       readonly modified: readonly string[];
     };
 
-/** What became of an object, by field. */
+/** The changes of an object by field. */
 export type AuditChanges = Readonly<Record<string, AuditChange>>;
 
 /** Fields of an object that may be shown; undefined counts as null. */
 export type AuditFields = Readonly<Record<string, AuditValue | undefined>>;
 
-/** Things by their id, each with a text that differs when the thing does. */
+/** Items by their id, each with a text that differs when the item does. */
 export type AuditItems = ReadonlyMap<string, string>;
 
 const TEXT_CHARS_MAX = 500;
 const IDS_MAX = 20;
 const CHANGES_BYTES_MAX = 16 * 1024;
 
-/** The fields in which two states differ. Against `{}`: of an object that is new, or gone. */
+/**
+ * The fields in which two states differ. Compared with `{}`, they are those of a new or a deleted
+ * object.
+ */
 export function changesBetween(before: AuditFields, after: AuditFields): AuditChanges {
   const changes: Record<string, AuditChange> = {};
   for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const from = before[field] ?? null;
     const to = after[field] ?? null;
-    // Compared before they are cut: long texts may differ at their ends.
+    // Values are compared before they are cut: long texts may differ at their ends.
     if (from !== to) changes[field] = { from: clip(from), to: clip(to) };
   }
   return changes;
 }
 
-/** Fields that say which object it is about and do not change: from and to are the same. */
+/** Fields that identify the object and do not change: from and to are the same. */
 export function unchanged(fields: AuditFields): AuditChanges {
   return Object.fromEntries(
     Object.entries(fields).map(([field, value]) => {
@@ -48,7 +51,7 @@ export function unchanged(fields: AuditFields): AuditChanges {
   );
 }
 
-/** Which things of a list came, went and changed; of many only the first are named. */
+/** Items of a list that were added, removed and changed. Only the first of many are named. */
 export function itemChanges(before: AuditItems, after: AuditItems): AuditChange {
   const firstIds = (items: AuditItems, isMeant: (id: string, text: string) => boolean): string[] =>
     [...items]

@@ -4,17 +4,17 @@ import type { OutboxRelayOptions } from "@workflow/events";
 import type { AuditCaller, AuditEntry } from "./audit.ts";
 import { AUDIT_STREAM, toAuditEvent } from "./audit.ts";
 
-/** What a service tells the audit log. */
+/** Records changes for the audit log. */
 export interface AuditTrail {
-  /** Puts changes that a caller makes into the outbox, in the transaction that makes them. */
+  /** Puts a caller's changes into the outbox, in the transaction that makes them. */
   record(tx: Queryable, caller: AuditCaller, ...entries: readonly AuditEntry[]): Promise<void>;
-  /** To be called after such a commit. Cheap, never throws. */
+  /** Call it after such a commit. It is cheap and never throws. */
   wake(): void;
-  /** Ends after the batch under way. What is left stays in the outbox. */
+  /** Ends after the batch under way. Remaining events stay in the outbox. */
   stop(): Promise<void>;
 }
 
-/** Opens the way from a service's outbox to the audit stream. */
+/** Opens the relay from a service's outbox to the audit stream. */
 export function createAuditTrail(options: Omit<OutboxRelayOptions, "stream">): AuditTrail {
   const relay = createOutboxRelay({ ...options, stream: AUDIT_STREAM });
   return {

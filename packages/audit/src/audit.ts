@@ -5,22 +5,22 @@ import { z } from "zod";
 import type { AuditChanges } from "./audit-changes.ts";
 import { fitChanges } from "./audit-changes.ts";
 
-/** The stream on which services tell what callers changed (D51). */
+/** The stream on which services publish what callers changed (D51). */
 export const AUDIT_STREAM = "audit";
 
-/** What was done to what: `workflow.created`. */
+/** The action and its object: `workflow.created`. */
 export type AuditAction = `${string}.${string}`;
 
-/** One change that a caller made. */
+/** One change by a caller. */
 export interface AuditEntry {
   action: AuditAction;
-  /** What kind of object it is, as the API calls it: `workflow`. */
+  /** The type of the object, as the API calls it: `workflow`. */
   resourceType: string;
   resourceId: string;
   changes: AuditChanges;
 }
 
-/** Who made it, and by which request. The context of an RPC is one. */
+/** The caller, and the request that made the change. The context of an RPC is one. */
 export interface AuditCaller {
   readonly identity: {
     readonly companyId: string;
@@ -31,14 +31,14 @@ export interface AuditCaller {
     };
   };
   readonly requestId: string;
-  /** What is known of the program and the machine in front of the system. */
+  /** The program and the machine of the caller, as far as they are known. */
   readonly client: {
     readonly ipAddress?: string | undefined;
     readonly userAgent?: string | undefined;
   };
 }
 
-/** What an event of the audit stream carries; its type is the action. */
+/** The data of an event on the audit stream. The event's type is the action. */
 export const auditDataSchema = z.object({
   resourceType: z.string(),
   resourceId: z.string(),
@@ -48,10 +48,10 @@ export const auditDataSchema = z.object({
   changes: z.record(z.string(), z.unknown()),
 });
 
-/** What an event of the audit stream carries. */
+/** The data of an event on the audit stream. */
 export type AuditData = z.output<typeof auditDataSchema>;
 
-/** The event that tells of a change. Its time is that of its id, so both sort alike. */
+/** The event of a change. Its time is that of its id, so both sort alike. */
 export function toAuditEvent(
   { identity, requestId, client }: AuditCaller,
   { action, resourceType, resourceId, changes }: AuditEntry,

@@ -65,7 +65,11 @@ export function readAddresses(inputs: Inputs, key: string): MailAddress[] {
   return addresses;
 }
 
-/** The files of an input; none where it is missing. Throws InvalidInputError for what was not fetched. */
+/**
+ * The files of an input; none where it is missing.
+ *
+ * @throws InvalidInputError for what was not fetched
+ */
 export function readMailFiles(inputs: Inputs, key: string): MailFile[] {
   const value = Object.hasOwn(inputs, key) ? inputs[key] : undefined;
   if (value === undefined || value === null) return [];

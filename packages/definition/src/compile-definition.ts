@@ -31,7 +31,7 @@ export function compileDefinition(definition: DefinitionInput): CompiledDefiniti
   };
 }
 
-interface Surroundings {
+interface CompileContext {
   retryDefault: RetryPolicy | undefined;
   /** Filled in with the secrets that templates name. */
   secretKeys: Set<string>;
@@ -40,18 +40,18 @@ interface Surroundings {
 function compileBlock(
   steps: unknown,
   path: readonly string[],
-  surroundings: Surroundings,
+  context: CompileContext,
 ): CompiledStep[] {
   if (!Array.isArray(steps)) {
     throw new InvalidDefinitionError([{ path: [...path], message: "must be an array of steps" }]);
   }
-  return steps.map((step: unknown) => compileStep(step, path, surroundings));
+  return steps.map((step: unknown) => compileStep(step, path, context));
 }
 
 function compileStep(
   step: unknown,
   blockPath: readonly string[],
-  surroundings: Surroundings,
+  context: CompileContext,
 ): CompiledStep {
   const parsed = parseOrThrow(stepSchema, step, blockPath);
   const path = [...blockPath, parsed.id];
@@ -62,20 +62,20 @@ function compileStep(
   const typed = { action: parsed.action, config: rawConfig(step, parsed.config) };
   const templates = stepType.templateFields(typed).map(({ value }) => value);
   const references = listReferences([parsed.when, ...templates]);
-  collectSecretKeys(references, surroundings.secretKeys);
+  collectSecretKeys(references, context.secretKeys);
   const base: CompiledStepBase = {
     id: parsed.id,
     name: parsed.name,
     path,
     when: parsed.when === undefined ? undefined : compileCondition(parsed.when),
     timeoutMs: parsed.timeoutMs,
-    retry: parsed.retry ?? (stepType.inheritsRetry ? surroundings.retryDefault : undefined),
+    retry: parsed.retry ?? (stepType.inheritsRetry ? context.retryDefault : undefined),
     onError: parsed.onError,
     checkpoint: parsed.checkpoint,
     readsOutputs: stepType.seesAllOutputs?.(typed.config) === true ? "all" : outputsIn(references),
   };
   return stepType.compile(typed, base, (steps, label) =>
-    compileBlock(steps, label === null ? path : [...path, label], surroundings),
+    compileBlock(steps, label === null ? path : [...path, label], context),
   );
 }
 

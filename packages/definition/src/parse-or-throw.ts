@@ -3,8 +3,9 @@ import { InvalidDefinitionError } from "./invalid-definition-error.ts";
 import { Problems } from "./problems.ts";
 
 /**
- * Parses a part of a definition that is about to be compiled. Throws InvalidDefinitionError when it
- * was never validated.
+ * Parses a part of a definition that is about to be compiled.
+ *
+ * @throws InvalidDefinitionError when it was never validated
  */
 export function parseOrThrow<T>(schema: z.ZodType<T>, value: unknown, path: readonly string[]): T {
   const problems = new Problems();

@@ -54,8 +54,9 @@ export interface EvaluatedValue {
 }
 
 /**
- * Parses every string inside a JSON value, object keys excepted. Throws TemplateError
- * `TEMPLATE_SYNTAX` at the first bad template; `scanTemplates` finds them all.
+ * Parses every string inside a JSON value, object keys excepted.
+ *
+ * @throws TemplateError `TEMPLATE_SYNTAX` at the first bad template; `scanTemplates` finds them all
  */
 export function compileTemplates(value: unknown): CompiledValue {
   if (typeof value === "string") return compileText(value);
@@ -78,12 +79,13 @@ export function compileOptional(value: unknown): CompiledValue | undefined {
 }
 
 /**
- * Resolves the templates of a compiled value, in one pass: what a template brings in is never looked
- * at for templates again. A string that is one template keeps its value's type, a missing path is
- * null there and empty inside a longer string. Throws TemplateError `TEMPLATE_TOO_LARGE` (while
- * building, before memory is spent) and `MISSING_SECRET`.
+ * Resolves the templates of a compiled value, in one pass: what a template brings in is never
+ * looked at for templates again. A string that is one template keeps its value's type, a missing
+ * path is null there and empty inside a longer string.
  *
  * @param bytesMax of the result as JSON; 1 MiB (D19) unless it is of files
+ * @throws TemplateError `TEMPLATE_TOO_LARGE` (while building, before memory is spent) and
+ * `MISSING_SECRET`
  */
 export function evaluate(
   compiled: CompiledValue,
@@ -98,7 +100,9 @@ export function evaluate(
 
 /**
  * The value at a template's path, undefined when there is none. Own properties and array indices
- * only: neither `length` nor anything inherited exists. Throws TemplateError `MISSING_SECRET`.
+ * only: neither `length` nor anything inherited exists.
+ *
+ * @throws TemplateError `MISSING_SECRET`
  */
 export function resolvePath(path: TemplatePath, scope: TemplateScope): unknown {
   const [first = "", ...others] = path.segments;

@@ -34,11 +34,12 @@ import type { CompiledValue } from "./template.ts";
  */
 
 /**
- * Fills in a text's placeholders: `{{name}}`, `{{a.b[0]["c d"]}}`, in the grammar of templates (`\{{`
- * is a literal `{{`). Own properties of `values` only, in one pass; what is missing or null becomes
- * nothing, objects and arrays become JSON. With undefined values there are no placeholders, and the
- * text is returned as it is. Throws TemplateError `TEMPLATE_SYNTAX`, and `TEMPLATE_TOO_LARGE` for a
- * result of over 1 MiB.
+ * Fills in a text's placeholders: `{{name}}`, `{{a.b[0]["c d"]}}`, in the grammar of templates
+ * (`\{{` is a literal `{{`). Own properties of `values` only, in one pass; what is missing or null
+ * becomes nothing, objects and arrays become JSON. With undefined values there are no placeholders,
+ * and the text is returned as it is.
+ *
+ * @throws TemplateError `TEMPLATE_SYNTAX`, and `TEMPLATE_TOO_LARGE` for a result of over 1 MiB
  */
 export function renderText(template: string, values: unknown): string {
   if (values === undefined || !template.includes("{{")) return template;

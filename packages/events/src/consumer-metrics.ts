@@ -5,10 +5,10 @@ import type { EventsLogger } from "./logger.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { sleep } from "./timing.ts";
 
-/** How often the server is asked, however often it is read. */
+/** How often the server is asked, however often the metric is read. */
 const INTERVAL_MS = 5_000;
 
-/** Tells how far a consumer is behind its stream, until the signal. Never rejects. */
+/** Measures how far a consumer is behind its stream, until the signal. Never rejects. */
 export async function watchConsumer(
   bus: { link: NatsLink; logger: EventsLogger; metricsRegistry: Registry | undefined },
   { stream, consumer }: SubscribeOptions,
@@ -25,7 +25,7 @@ export async function watchConsumer(
       waiting.set({ stream, consumer }, info.num_pending);
       unacknowledged.set({ stream, consumer }, info.num_ack_pending);
     } catch (err) {
-      // What is not known is better missing than old.
+      // An unknown value is better absent than old.
       waiting.remove({ stream, consumer });
       unacknowledged.remove({ stream, consumer });
       bus.logger.debug({ stream, consumer, err }, "a consumer could not be measured");

@@ -14,13 +14,13 @@ const letterRow = z.object({
   firstFailedAt: z.date(),
   lastFailedAt: z.date(),
   bodyBytes: z.number(),
-  /** Without its body it cannot be handled again. */
+  /** Without its body a letter cannot be handled again. */
   hasBody: z.boolean(),
-  /** It was asked for being handled again, which has not happened yet. */
+  /** Whether it is to be handled again and has not been yet. */
   isWaiting: z.boolean(),
 });
 
-/** What an operator sees of an event that a consumer could not handle. */
+/** A dead letter as an operator sees it. */
 export type DeadLetter = z.output<typeof letterRow>;
 
 /** The dead letters of a service's schema, those that failed last first. */
@@ -48,12 +48,12 @@ const changedRow = z.object({
   consumer: z.string(),
 });
 
-/** A dead letter of which something became. */
+/** A dead letter that was changed. */
 export type ChangedLetter = z.output<typeof changedRow>;
 
 /**
- * Has letters handled once more by the consumer whose they are: one, or the oldest up to a limit. Those
- * without a body are left as they are.
+ * Marks letters to be handled again by their consumer: one, or the oldest up to a limit. Those without
+ * a body are left as they are.
  */
 export async function redriveDeadLetters(
   database: Queryable,
@@ -78,7 +78,7 @@ export async function redriveDeadLetters(
   `);
 }
 
-/** Deletes a dead letter; null when there is none of this id. */
+/** Deletes a dead letter; null when there is none with this id. */
 export async function deleteDeadLetter(
   database: Queryable,
   schema: string,

@@ -3,15 +3,15 @@ import type { Registry } from "prom-client";
 import type { EventsLogger } from "./logger.ts";
 
 export interface DeadLetterOptions {
-  /** Must see the table `dead_letters` through its role. */
+  /** Its role must be able to use the table `dead_letters`. */
   database: Database;
-  /** The Postgres schema that holds the table; a name written in code, never input. */
+  /** The Postgres schema of the table. It is a name written in code, never input. */
   schema: string;
   logger: EventsLogger;
-  /** Where the number of dead letters is shown; without one it is not measured. */
+  /** The registry for the number of dead letters; without one it is not measured. */
   metricsRegistry?: Registry | undefined;
-  /** Failures of one event until it is kept and not brought again. Default 20. */
+  /** After so many failures an event becomes a dead letter and is not delivered again. Default 20. */
   tries?: number;
-  /** How often to look for letters that are to be handled once more. Default 5 000. */
-  lookEveryMs?: number;
+  /** How often to look for letters that are to be handled again, in milliseconds. Default 5 000. */
+  pollEveryMs?: number;
 }

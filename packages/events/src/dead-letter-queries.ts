@@ -2,7 +2,7 @@ import type { Queryable } from "@workflow/db";
 import { sql } from "@workflow/db";
 import { z } from "zod";
 
-/** Which event of which consumer, and the schema that holds the table. */
+/** An event of a consumer, and the schema of the table. */
 export interface LetterAddress {
   schema: string;
   stream: string;
@@ -10,7 +10,7 @@ export interface LetterAddress {
   eventId: string;
 }
 
-/** What is kept of a message: as big as the bus takes by default, of one company, and of all. */
+/** Bytes of kept bodies: of one message (as the bus takes by default), of one company, and of all. */
 const BODY_BYTES_MAX = 1024 * 1024;
 const COMPANY_BYTES_MAX = 64 * 1024 * 1024;
 const TABLE_BYTES_MAX = 1024 * 1024 * 1024;
@@ -18,7 +18,7 @@ const TABLE_BYTES_MAX = 1024 * 1024 * 1024;
 const nothing = z.object({});
 const countedRow = z.object({ attempts: z.number() });
 
-/** Counts one more failure of an event and returns how many there were. */
+/** Counts one more failure of an event and returns the count. */
 export async function countFailure(
   database: Queryable,
   { schema, stream, consumer, eventId }: LetterAddress,
@@ -41,8 +41,8 @@ export async function countFailure(
 const keptRow = z.object({ hasBody: z.boolean() });
 
 /**
- * Makes a dead letter of an event whose failure was counted. The body is left out when it is too big, or
- * when those of its company or of all letters are.
+ * Makes an event with a counted failure a dead letter. The body is left out when it is too big, or when
+ * those of its company or of all letters are.
  *
  * @returns null when nothing was counted, or somebody has deleted it since
  */
@@ -80,7 +80,7 @@ export async function keepLetter(
   `);
 }
 
-/** Forgets the failures of an event, whether it became a dead letter or not. */
+/** Deletes the failures of an event, whether it became a dead letter or not. */
 export async function deleteFailures(
   database: Queryable,
   { schema, stream, consumer, eventId }: LetterAddress,
@@ -101,10 +101,12 @@ const claimedRow = z.object({
   gzipped: z.boolean(),
 });
 
-/** A letter that is to be handled once more. */
+/** A letter that is to be handled again. */
 export type ClaimedLetter = z.output<typeof claimedRow>;
 
-/** Takes the letter that waits longest for being handled once more; others may take it after `leaseMs`. */
+/**
+ * Claims the letter that has waited longest to be handled again. Others may claim it after `leaseMs`.
+ */
 export async function claimRedrive(
   database: Queryable,
   { schema, stream, consumer }: Consumer,
@@ -125,7 +127,7 @@ export async function claimRedrive(
   `);
 }
 
-/** Notes that a letter has failed once more: it stays until it is asked for again. */
+/** Notes that a letter has failed again. It stays until it is marked again. */
 export async function returnLetter(
   database: Queryable,
   schema: string,
@@ -138,7 +140,10 @@ export async function returnLetter(
   `);
 }
 
-/** Removes letters and counts older than so many days, and the oldest beyond so many rows; `limit` at most. */
+/**
+ * Deletes letters and counts older than so many days, and the oldest beyond so many rows; `limit` at
+ * most.
+ */
 export async function pruneLetters(
   database: Queryable,
   schema: string,

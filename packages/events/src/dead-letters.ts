@@ -6,10 +6,10 @@ import type { ConsumerName, DeadLetters, Message } from "./event-bus.ts";
 import { tendLetters } from "./tend-letters.ts";
 
 const TRIES = 20;
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 const ERROR_CHARS_MAX = 500;
-/** What a later try may get past though neither the event nor the code has changed. */
-const REASONS_OF_SURROUNDINGS: readonly Reason[] = [
+/** Reasons for which a later try may succeed though neither the event nor the code has changed. */
+const TRANSIENT_REASONS: readonly Reason[] = [
   "UNAVAILABLE",
   "UPSTREAM_ERROR",
   "RATE_LIMITED",
@@ -18,9 +18,9 @@ const REASONS_OF_SURROUNDINGS: readonly Reason[] = [
 
 /** Keeps dead letters in a table of the consumer's own schema, see the README. */
 export function createDeadLetters(options: DeadLetterOptions): DeadLetters {
-  const { database, schema, logger, tries = TRIES, lookEveryMs = LOOK_EVERY_MS } = options;
+  const { database, schema, logger, tries = TRIES, pollEveryMs = POLL_EVERY_MS } = options;
 
-  /** Counted before: a letter is a row of failures that has come to its end. */
+  /** The failure is counted first: a letter is a row of failures that has reached its limit. */
   const keep = async (name: ConsumerName, message: Message, error: string): Promise<void> => {
     const { eventId, type, companyId, body } = message;
     const letter = await keepLetter(database, { schema, ...name, eventId }, body);
@@ -52,22 +52,22 @@ export function createDeadLetters(options: DeadLetterOptions): DeadLetters {
       try {
         await deleteFailures(database, { schema, ...name, eventId });
       } catch (err) {
-        // It goes with the old ones.
+        // It is deleted with the old ones.
         logger.debug({ ...name, eventId, err }, "the failures of an event could not be forgotten");
       }
     },
     tend: (subscription, signal) =>
-      tendLetters({ ...options, lookEveryMs }, subscription, describeFailure, signal),
+      tendLetters({ ...options, pollEveryMs }, subscription, describeFailure, signal),
   };
 }
 
 /**
- * A short text without values of the event: of our own errors what is meant for logs, of the database's
- * the code. Null when the failure is one of the surroundings.
+ * A short text without values of the event: the internal text of our own errors, the code of the
+ * database's. Null when the failure is transient.
  */
 function describeFailure(cause: unknown): string | null {
   const { reason, internal, message } = databaseErrorToAppError(cause);
-  if (REASONS_OF_SURROUNDINGS.includes(reason)) return null;
+  if (TRANSIENT_REASONS.includes(reason)) return null;
   // Postgres takes neither NUL characters nor halves of a character.
   const text = `${reason}: ${internal ?? message}`.replaceAll("\0", "").slice(0, ERROR_CHARS_MAX);
   return text.toWellFormed();

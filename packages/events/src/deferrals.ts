@@ -2,12 +2,12 @@ import { backoffMs } from "./timing.ts";
 
 /** Events that failed by themselves, each set back by its own growing delay (times in ms). */
 export interface Deferrals {
-  /** Sets an event back once more; returns how often it failed. */
+  /** Defers an event again; returns how often it has failed. */
   defer(seq: number): number;
   forget(seq: number): void;
-  /** Those that must wait still. */
+  /** The events that still have to wait. */
   waiting(): number[];
-  /** Drops those whose time has come and that are not among the unpublished rows any more. */
+  /** Drops those whose time has come and that are no longer among the unpublished rows. */
   dropDueExcept(seqs: ReadonlySet<number>): void;
   /** Time until the next one is due, or null. */
   nextDueInMs(): number | null;

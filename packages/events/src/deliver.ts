@@ -6,24 +6,28 @@ import type { EncodedBody } from "./nats-body.ts";
 /** One message for one consumer. */
 export interface Delivery {
   type: string;
-  /** The message's text. @throws when there is none in it */
+  /**
+   * The text of the message.
+   *
+   * @throws Error when there is none in it
+   */
   readText: () => Promise<string>;
-  /** The message as the bus carries it. */
+  /** The message as it travels on the bus. */
   encode: () => Promise<EncodedBody>;
-  /** What tells it from others of its stream when it is no event. */
+  /** Identifies the message in its stream when it is no event. */
   position: string;
-  /** It may have failed before. */
+  /** Whether it may have failed before. */
   isRepeated: boolean;
 }
 
 /**
- * What became of a delivery: `done`; `kept` as a dead letter; `foreign`: no event, and nobody keeps dead
- * letters; `failed`: it has to come again.
+ * The outcome of a delivery: `done`; `kept` as a dead letter; `foreign`: no event, and nobody keeps
+ * dead letters; `failed`: it has to be delivered again.
  */
 export type Outcome =
   { is: "done" } | { is: "kept" } | { is: "foreign" } | { is: "failed"; error: unknown };
 
-/** Hands a message to the handler, and to the dead letters when that cannot be. Never rejects. */
+/** Hands a message to the handler, or to the dead letters when that fails. Never rejects. */
 export async function deliver(options: SubscribeOptions, delivery: Delivery): Promise<Outcome> {
   try {
     const event = await readEvent(delivery);
@@ -60,7 +64,7 @@ async function handle(
   return { is: "done" };
 }
 
-/** Handles an event under a span of its own; the event that the handler gets names that one. */
+/** Handles an event under a span of its own. The event that the handler gets names that span. */
 function handleTraced(
   { tracer, stream, consumer }: SubscribeOptions,
   handler: EventHandler,
@@ -97,7 +101,7 @@ async function keepForeign(
   return { is: "kept" };
 }
 
-/** Null for what is no event, whatever its bytes. */
+/** Null for anything that is no event, whatever its bytes. */
 async function readEvent({ readText }: Delivery): Promise<EventEnvelope | null> {
   try {
     return parseEnvelope(await readText());

@@ -10,21 +10,21 @@ const BUS_SAFE_NAME = new RegExp(`^${TOKEN}(\\.${TOKEN})*$`);
 const STREAM_NAME = new RegExp(`^${TOKEN}$`);
 
 /**
- * Dotted lower-case words such as `workflow.completed` or `dashboard.layout_updated`: whatever
- * passes can stand in a subject without meaning anything else to the bus (no wildcard, no space).
+ * Dotted lower-case words such as `workflow.completed` or `dashboard.layout_updated`. A valid type can
+ * stand in a subject without a special meaning to the bus (no wildcard, no space).
  */
 export const eventTypeSchema = z.string().max(100).regex(BUS_SAFE_NAME);
 
-/** What travels on the bus, as JSON. */
+/** An event on the bus, as JSON. */
 export const eventEnvelopeSchema = z.object({
   id: z.string().refine((text) => isId(EVENT_ID_PREFIX, text)),
   type: eventTypeSchema,
-  /** When the thing happened, ISO 8601 in UTC. */
+  /** When the event happened, ISO 8601 in UTC. */
   timestamp: z.iso.datetime(),
   companyId: z.string().refine(isUuid),
-  /** The request that caused it, to follow one request from the gateway to a delivery. */
+  /** The request that caused it. With it one request can be followed from the gateway to a delivery. */
   requestId: z.string().optional(),
-  /** W3C trace context of what made it, where its trace is recorded. */
+  /** W3C trace context of its origin, where its trace is recorded. */
   traceparent: z.string().optional(),
   // Kept as it is rather than copied: a copy would drop keys such as __proto__.
   data: z.custom<Record<string, unknown>>(isJsonObject),
@@ -34,19 +34,19 @@ export type EventEnvelope = z.output<typeof eventEnvelopeSchema>;
 
 /** An event that a service is about to write into its outbox. */
 export interface NewEvent {
-  /** Made when absent. Given by those who have to know it beforehand. */
+  /** Made when absent. It is given where the id must be known beforehand. */
   id?: string;
   type: string;
   companyId: string;
   requestId?: string | undefined;
-  /** W3C trace context of what made it; only of a trace that is recorded. */
+  /** W3C trace context of its origin; only of a trace that is recorded. */
   traceparent?: string | undefined;
-  /** When the thing happened; now when absent. */
+  /** When the event happened; now when absent. */
   timestamp?: Date;
   data: object;
 }
 
-/** Reads an envelope from its JSON text, or null when it is none. */
+/** Reads an envelope from its JSON text; null for any other text. */
 export function parseEnvelope(body: string): EventEnvelope | null {
   try {
     return eventEnvelopeSchema.parse(JSON.parse(body));

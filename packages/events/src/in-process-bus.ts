@@ -11,18 +11,18 @@ import { createInProcessConsumer } from "./in-process-consumer.ts";
 
 export interface InProcessEventBusOptions {
   /**
-   * The durable consumers of each stream, such as `{ runs: ["webhooks"] }`. Nothing is published on
-   * a stream before all of them have subscribed, nor while one is away: events wait in the outbox,
-   * so what happens while the services start is not lost. Those not named here count from their
-   * first subscription.
+   * The durable consumers of each stream, such as `{ runs: ["webhooks"] }`. Nothing is published on a
+   * stream before all of them have subscribed, nor while one is away. Events wait in the outbox, so
+   * those made while the services start are not lost. Consumers not named here count from their first
+   * subscription.
    */
   consumers: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * The bus of a single process. `publish` resolves when every consumer's handler has; an event whose
- * handler threw fails by itself and comes again with the relay's next attempt, only to the
- * consumers that have not done it yet.
+ * The bus of a single process. `publish` resolves when every consumer's handler has. If a handler
+ * throws, only that event fails. The relay's next attempt delivers it again, to the consumers that have
+ * not handled it yet.
  */
 export function createInProcessEventBus(options: InProcessEventBusOptions): EventBus {
   const streams = new Map<string, Map<string, InProcessConsumer>>();
@@ -71,6 +71,6 @@ async function deliverToAll(
     return unavailable(events, new Error(`The consumer ${away.name} is not there.`));
   }
   const failures = await Promise.all(consumers.map((consumer) => consumer.deliver(events)));
-  // One consumer's failure is enough for the event; the first is told.
+  // One consumer's failure fails the event. The first failure is reported.
   return [...new Map(failures.flat().map((failure) => [failure.id, failure])).values()];
 }

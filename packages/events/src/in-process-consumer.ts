@@ -10,18 +10,18 @@ import { encodeBody } from "./nats-body.ts";
 import type { Slots } from "./slots.ts";
 import { createSlots } from "./slots.ts";
 
-/** One durable name of one stream: remembers what it has done, whoever subscribes under it. */
+/** One durable name of one stream. It remembers handled events, whatever its present subscription. */
 export interface InProcessConsumer {
   name: string;
-  /** Whether somebody is subscribed. */
+  /** Whether there is a subscription. */
   isPresent(): boolean;
-  /** Hands the events to a subscriber, in order; answers those that it did not get done. */
+  /** Hands the events to a subscriber, in order; returns the failures. */
   deliver(events: readonly PublishedEvent[]): Promise<PublishFailure[]>;
   subscribe(options: SubscribeOptions): Subscription;
   close(): Promise<void>;
 }
 
-/** Events that are remembered, to leave out what is published again. */
+/** Handled events that are remembered, so that repeats are left out. */
 const REMEMBERED_MAX = 10_000;
 
 interface Member {
@@ -51,7 +51,7 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
     }
   };
 
-  /** Parsed for each consumer: what one does to it, another does not see. */
+  /** Events are parsed for each consumer, so that none sees another's changes. */
   const handOver = async (
     options: SubscribeOptions,
     { id, type, body }: PublishedEvent,
@@ -73,7 +73,7 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
     return null;
   };
 
-  /** An event published again while its handler still runs waits for that one. */
+  /** An event that is published again while its handler still runs waits for that one. */
   const handleOnce = async (event: PublishedEvent): Promise<PublishFailure | null> => {
     if (done.has(event.id)) return null;
     const running = underWay.get(event.id) ?? handle(event);
@@ -125,7 +125,7 @@ function refused(id: string): PublishFailure {
   return { id, kind: "refused", cause: new Error("The event is not a valid envelope.") };
 }
 
-/** Remembers the ids that were added last. */
+/** Remembers the last added ids. */
 function createRecentIds() {
   const ids = new Set<string>();
   return {

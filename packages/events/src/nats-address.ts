@@ -1,14 +1,14 @@
 import type { ConnectionOptions } from "nats";
 
-/** Where NATS is and who we are there, in the words of the client. */
+/** The address of NATS and our credentials, in the client's terms. */
 export type NatsAddress = Required<Pick<ConnectionOptions, "servers">> &
   Pick<ConnectionOptions, "user" | "pass" | "token">;
 
 /**
  * Reads addresses separated by commas. User and password, or a token alone, stand before the host and
- * are percent-encoded; the client has one identity for all servers, so the first that is given counts.
+ * are percent-encoded. The client has one identity for all servers, so the first one given counts.
  *
- * @throws Error when they cannot be decoded; the text does not hold them
+ * @throws Error when they cannot be decoded; its message does not hold them
  */
 export function readNatsAddress(text: string): NatsAddress {
   const servers: string[] = [];

@@ -18,8 +18,8 @@ export interface EncodedBody {
 }
 
 /**
- * A body as it travels: big ones compressed, as the server takes messages of limited size. Null
- * for one that a consumer would not unpack.
+ * A body for the bus. Big ones are compressed, since the server limits the size of messages. Null for
+ * one that a consumer would not unpack.
  */
 export async function encodeBody(body: string): Promise<EncodedBody | null> {
   const bytes = Buffer.from(body);
@@ -28,7 +28,7 @@ export async function encodeBody(body: string): Promise<EncodedBody | null> {
   return { bytes: await compress(bytes, { level: 1 }), gzipped: true };
 }
 
-/** @throws Error when the bytes are not what the encoding says */
+/** @throws Error when the bytes do not have the given encoding */
 export async function decodeBody(bytes: Uint8Array, gzipped: boolean): Promise<string> {
   const plain = gzipped ? await decompress(bytes, { maxOutputLength: BODY_BYTES_MAX }) : bytes;
   return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString("utf8");

@@ -15,34 +15,40 @@ export interface NatsEventBusOptions {
    * percent-encoded.
    */
   servers: string;
-  /** How the connection is named in the server's lists; its answers come to `_INBOX.<name>.>`. */
+  /** The connection's name in the server's lists. Its answers come to `_INBOX.<name>.>`. */
   name: string;
   logger: EventsLogger;
-  /** Where it is shown how far consumers are behind; without one it is not measured. */
+  /** The registry for the lag of consumers; without one it is not measured. */
   metricsRegistry?: Registry | undefined;
-  /** Copies of each stream made here: 1 (default), or 3 in a cluster. */
+  /** Copies of each stream created here: 1 (default), or 3 in a cluster. */
   replicas?: Replicas;
   /** How long a stream keeps events. Default 7 days. */
   maxAgeMs?: number;
-  /** How long the server waits for an event's acknowledgement before it hands it out again. 30 s. */
+  /**
+   * How long the server waits for an event's acknowledgement before it delivers it again, in
+   * milliseconds. Default 30 000.
+   */
   ackWaitMs?: number;
-  /** Delay after a handler's first failure, doubling from then on. Default 250. */
+  /**
+   * Delay after a handler's first failure, in milliseconds; it doubles with each further one. Default
+   * 250.
+   */
   redeliverFirstMs?: number;
-  /** Longest delay between two attempts of a handler. Default 60 000. */
+  /** Longest delay between two attempts of a handler, in milliseconds. Default 60 000. */
   redeliverMaxMs?: number;
 }
 
 /** The bus over NATS. */
 export interface NatsEventBus extends EventBus {
-  /** Why nothing can be published at the moment, in words; null when there is a connection. */
+  /** The reason why nothing can be published at the moment; null when there is a connection. */
   trouble(): string | null;
 }
 
 /**
  * The bus over NATS JetStream, 2.9 or newer. It returns at once and connects in the background, for
- * ever: `publish` fails at once while there is no connection, subscriptions begin when there is.
- * Streams and consumers are made when they are missing; existing ones keep their configuration, and the
- * log tells where that differs.
+ * ever. Without a connection `publish` fails at once, and subscriptions begin when there is one.
+ * Missing streams and consumers are created. Existing ones keep their configuration, and the log
+ * reports differences.
  */
 export function createNatsEventBus(options: NatsEventBusOptions): NatsEventBus {
   const {

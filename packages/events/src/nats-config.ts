@@ -10,20 +10,20 @@ import {
 } from "nats";
 
 /*
- * What streams and consumers look like: made so by services and by set-up-nats, compared with what is there,
- * and written out in deploy/nats, where a test holds the files to it.
+ * The configuration of streams and consumers. Services and set-up-nats create them with it and compare
+ * existing ones with it. It is also written to files in deploy/nats, which a test compares with it.
  */
 
 /** A week: how long a consumer may be away without losing anything. */
 export const STREAM_MAX_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
-/** How long the server waits for an event's acknowledgement before it hands it out again. */
+/** How long the server waits for an event's acknowledgement before it delivers it again. */
 export const ACK_WAIT_MS = 30_000;
 
-/** Covers the retries of a batch; what comes later is left to the consumers' idempotency. */
+/** Covers the retries of a batch. Later repeats are left to the consumers' idempotency. */
 const DUPLICATE_WINDOW_MS = 2 * 60 * 1_000;
 /**
- * Over all processes that share the consumer's name. Events that wait for their next try are among them, so
- * with few a single company's poison would stop everybody's.
+ * Over all processes that share the consumer's name. Events that wait for their next try are among
+ * them. With a small limit a single company's failing events would stop everybody's.
  */
 const ACK_PENDING_MAX = 10_000;
 
@@ -35,15 +35,15 @@ export interface NatsStreamOptions {
   maxAgeMs: number;
 }
 
-/** The configuration of a stream, in the words of the server. */
+/** The configuration of a stream, in the server's terms. */
 export function streamConfig(name: string, { replicas, maxAgeMs }: NatsStreamOptions) {
   return {
     name,
     subjects: [`${name}.>`],
     storage: StorageType.File,
-    // Not by interest: an event must wait also for a consumer that is not registered yet.
+    // Not by interest: an event must also wait for a consumer that is not registered yet.
     retention: RetentionPolicy.Limits,
-    // A full stream refuses new events, which then wait in the outbox; it never drops old ones.
+    // A full stream refuses new events, which then wait in the outbox. It never drops old ones.
     discard: DiscardPolicy.New,
     max_age: nanos(maxAgeMs),
     duplicate_window: nanos(Math.min(DUPLICATE_WINDOW_MS, maxAgeMs)),
@@ -51,12 +51,12 @@ export function streamConfig(name: string, { replicas, maxAgeMs }: NatsStreamOpt
   } satisfies Partial<StreamConfig>;
 }
 
-/** The configuration of a durable consumer, in the words of the server. */
+/** The configuration of a durable consumer, in the server's terms. */
 export function consumerConfig(name: string, ackWaitMs: number) {
   return {
     durable_name: name,
-    // Types are sorted out on arrival rather than by a filter of the server: 2.9 has only one a
-    // consumer, and so a consumer never needs to be changed.
+    // Types are filtered on arrival rather than by the server: 2.9 has only one filter per consumer. So
+    // a consumer never needs to be changed.
     deliver_policy: DeliverPolicy.All,
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(ackWaitMs),
@@ -66,7 +66,7 @@ export function consumerConfig(name: string, ackWaitMs: number) {
   } satisfies Partial<ConsumerConfig>;
 }
 
-/** The same as files for the command line of NATS: the text of each by its path below deploy/nats. */
+/** The same as files for NATS' command line: the text of each by its path below deploy/nats. */
 export function natsConfigFiles(
   streams: Readonly<Record<string, readonly string[]>>,
 ): ReadonlyMap<string, string> {

@@ -4,7 +4,10 @@ import { jetStreamErrorCode } from "./nats-errors.ts";
 
 const CONSUMER_NOT_FOUND = 10014;
 
-/** Makes the durable consumer if it is missing; null when it was, else what is there. */
+/**
+ * Creates the durable consumer if it is missing. Returns null then, else the existing one's
+ * configuration.
+ */
 export async function makeConsumer(
   manager: JetStreamManager,
   stream: string,

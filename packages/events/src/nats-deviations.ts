@@ -4,19 +4,19 @@ import type { EventsLogger } from "./logger.ts";
 import type { NatsStreamOptions } from "./nats-config.ts";
 import { consumerConfig, streamConfig } from "./nats-config.ts";
 
-/** A field of a stream or a consumer that is not as it is made here. */
+/** A field of a stream or consumer that differs from the configuration here. */
 export interface Deviation {
   field: string;
   is: unknown;
   should: unknown;
-  /** With it events get lost, rather than being slower or fewer than meant. */
+  /** Whether events get lost by it, rather than being slower or fewer than meant. */
   losesEvents: boolean;
 }
 
-/** Fields by what they are and should be; of those that are equal, nothing is said. */
+/** A field with its actual and its expected value. Equal values are no deviation. */
 type Comparison = readonly [field: string, is: unknown, should: unknown, losesEvents: boolean];
 
-/** How a stream differs from one that is made here. More copies than asked for are none. */
+/** The deviations of a stream. More copies than configured are none. */
 export function streamDeviations(
   { config }: StreamInfo,
   options: NatsStreamOptions,
@@ -35,7 +35,7 @@ export function streamDeviations(
   ]);
 }
 
-/** How a consumer differs from one that is made here. */
+/** The deviations of a consumer. */
 export function consumerDeviations(
   { config, name }: ConsumerInfo,
   ackWaitMs: number,
@@ -53,13 +53,13 @@ export function consumerDeviations(
   ]);
 }
 
-/** Tells the log how a stream or a consumer deviates. */
+/** Logs the deviations of a stream or consumer. */
 export type DeviationLog = (
   of: { stream: string; consumer?: string },
   deviations: readonly Deviation[],
 ) => void;
 
-/** A log that is told of the same deviations once only. */
+/** A log that reports the same deviations only once. */
 export function createDeviationLog(logger: EventsLogger): DeviationLog {
   const told = new Map<string, string>();
   return (of, deviations) => {
@@ -76,7 +76,7 @@ export function createDeviationLog(logger: EventsLogger): DeviationLog {
   };
 }
 
-/** Of limits of the server: 0 and -1 are none. */
+/** For limits of the server, 0 and -1 mean none. */
 function isLess(limit: number, other: number): boolean {
   return limit > 0 && limit < other;
 }

@@ -4,20 +4,20 @@ import type { EventsLogger } from "./logger.ts";
 import { readNatsAddress } from "./nats-address.ts";
 import { backoffMs, sleep } from "./timing.ts";
 
-/** One spell of being connected: ends with the connection, even if that comes back. */
+/** One period of being connected. It ends with the connection, even if that comes back. */
 export interface NatsSession {
   connection: NatsConnection;
   /** Aborted when the connection is lost. */
   lost: AbortSignal;
-  /** The streams that were seen to exist in this session. */
+  /** The streams that were found to exist in this session. */
   streams: Set<string>;
 }
 
 /** Keeps a connection to NATS, for ever. */
 export interface NatsLink {
-  /** The session of this moment, or null without a connection. */
+  /** The present session; null without a connection. */
   current(): NatsSession | null;
-  /** Waits for a session; null when the signal is aborted or the link closed before. */
+  /** Waits for a session; null when the signal is aborted or the link is closed before. */
   session(signal: AbortSignal): Promise<NatsSession | null>;
   /** Sends what is under way and disconnects. */
   close(): Promise<void>;
@@ -34,7 +34,7 @@ const DRAIN_TIMEOUT_MS = 5_000;
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
 const PING_INTERVAL_MS = 10_000;
-/** A server that stays away is told of once in this time. */
+/** The log reports a server that stays away once in this time. */
 const TELL_AGAIN_MS = 60_000;
 
 export function createNatsLink(options: LinkOptions): NatsLink {
@@ -58,7 +58,7 @@ export function createNatsLink(options: LinkOptions): NatsLink {
     session = null;
   };
 
-  /** Goes on for the connection's life; its iterator has no end, it is just let go of. */
+  /** Runs for the connection's life. Its iterator has no end and is simply dropped. */
   const followStatus = async (connection: NatsConnection): Promise<void> => {
     for await (const status of connection.status()) {
       if (status.type === Events.Disconnect) {
@@ -69,7 +69,7 @@ export function createNatsLink(options: LinkOptions): NatsLink {
     }
   };
 
-  /** The client reconnects by itself; it gives up only when its credentials are refused twice. */
+  /** The client reconnects by itself. It gives up only when its credentials are refused twice. */
   const stayWith = async (connection: NatsConnection): Promise<void> => {
     begin(connection);
     void followStatus(connection);
@@ -124,7 +124,7 @@ export function createNatsLink(options: LinkOptions): NatsLink {
   };
 }
 
-/** Sends what is buffered; gives up after a while, as a server that hangs would never take it. */
+/** Sends what is buffered. It gives up after a while, since a hanging server would never take it. */
 async function drain(connection: NatsConnection): Promise<void> {
   const done = new AbortController();
   const drained = connection
@@ -138,7 +138,7 @@ function connectionOptions({ servers, name }: LinkOptions) {
   return {
     ...readNatsAddress(servers),
     name,
-    // A server that tells services apart lets each listen to its own answers only.
+    // A server that separates services lets each listen only to its own answers.
     inboxPrefix: `_INBOX.${name.replaceAll(/[^\w-]/g, "_")}`,
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,

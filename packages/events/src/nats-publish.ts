@@ -11,14 +11,14 @@ import { jetStreamErrorCode } from "./nats-errors.ts";
 import type { NatsLink, NatsSession } from "./nats-link.ts";
 import { ensureStream } from "./nats-stream.ts";
 
-/** Events on their way at once, and their bytes: bounds the client's buffer. */
+/** Events under way at once, and their bytes. The limits bound the client's buffer. */
 const WINDOW_EVENTS = 256;
 const WINDOW_CHARS = 4 * 1024 * 1024;
 const ACK_TIMEOUT_MS = 3_000;
 const MAX_PAYLOAD_EXCEEDED: string = ErrorCode.MaxPayloadExceeded;
 const MESSAGE_TOO_BIG = 10054;
 
-/** Publishes the events in order; answers those that JetStream has not confirmed. */
+/** Publishes the events in order; returns those that JetStream has not confirmed. */
 export async function publishOverNats(
   bus: { link: NatsLink; stream: NatsStreamOptions; tellDeviations: DeviationLog },
   events: readonly PublishedEvent[],
@@ -39,7 +39,7 @@ export async function publishOverNats(
     const outcomes = await publishWindow(session, window);
     failures.push(...outcomes.filter((outcome) => outcome !== null));
     if (outcomes.some((outcome) => outcome?.kind === "unavailable")) {
-      // Perhaps the stream is gone: looked up again before the next attempt.
+      // The stream may be gone: it is looked up again before the next attempt.
       session.streams.clear();
       const rest = events.slice(from);
       failures.push(...unavailable(rest, new Error("An event before was not confirmed.")));
@@ -55,7 +55,7 @@ async function publishWindow(
 ): Promise<(PublishFailure | null)[]> {
   const client = session.connection.jetstream({ timeout: ACK_TIMEOUT_MS });
   const { promise: lost, reject } = Promise.withResolvers<never>();
-  // The races below look at it; with none under way it must not count as unhandled.
+  // The races below handle the rejection. With none under way it must not count as unhandled.
   lost.catch(() => {});
   const onLost = (): void => reject(new Error("The connection to NATS was lost."));
   if (session.lost.aborted) onLost();
@@ -82,7 +82,7 @@ async function publishWindow(
   }
 }
 
-/** The message id lets the server drop what is published again. */
+/** The message id lets the server drop repeats. */
 async function publishOne(
   client: JetStreamClient,
   event: PublishedEvent,
@@ -101,7 +101,10 @@ function refused({ id }: PublishedEvent, cause: unknown): PublishFailure {
   return { id, kind: "refused", cause };
 }
 
-/** Bigger than `max_payload` of the server (the client sees to that one) or of the stream. */
+/**
+ * Whether it is bigger than the stream allows, or than the server's `max_payload` (which the client
+ * checks).
+ */
 function isTooBig(error: unknown): boolean {
   if (jetStreamErrorCode(error) === MESSAGE_TOO_BIG) return true;
   return error instanceof NatsError && error.code === MAX_PAYLOAD_EXCEEDED;

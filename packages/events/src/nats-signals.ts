@@ -3,44 +3,44 @@ import type { EventsLogger } from "./logger.ts";
 import { createNatsLink } from "./nats-link.ts";
 import type { NatsLink } from "./nats-link.ts";
 
-/** Messages between processes that nothing keeps: who is not there misses them. */
+/** Messages between processes that nothing stores: a process that is not connected misses them. */
 export interface Signals {
   /**
-   * Sends to one address, or to all of the group including the sender. False without a connection:
-   * then nothing was sent, nor will it be.
+   * Sends to one address, or to all of the group including the sender. False without a connection: then
+   * nothing was sent, nor will it be.
    */
   send(to: string | null, text: string): boolean;
   /** Whether there is a connection. */
   isConnected(): boolean;
-  /** Waits for a connection, or until the signal; false without one. */
+  /** Waits for a connection or the signal; false without a connection. */
   connected(signal: AbortSignal): Promise<boolean>;
   /** Sends what is under way and disconnects. */
   close(): Promise<void>;
 }
 
-/** What a process hears. */
+/** The handlers of signals. */
 export interface SignalHandlers {
   onMessage(text: string): void;
-  /** There is a connection, again or for the first time: messages were missed before. */
+  /** There is a connection, again or for the first time. Earlier messages were missed. */
   onConnect(): void;
 }
 
 export interface NatsSignalsOptions extends SignalHandlers {
-  /** As of `createNatsEventBus`. */
+  /** The same as for `createNatsEventBus`. */
   servers: string;
   name: string;
   logger: EventsLogger;
-  /** The first words of all subjects; processes of one group hear each other. */
+  /** The first words of all subjects. Processes of one group receive each other's signals. */
   group: string;
-  /** This process among those of the group: one word of a subject. */
+  /** The address of this process in the group: one word of a subject. */
   address: string;
 }
 
-/** The last word of the subject that all of a group hear; no address. */
+/** The last word of the subject for all of a group. It is no address. */
 const ALL = "all";
 
 /**
- * Signals over core NATS, on a connection of their own: a stream's events do not stand in their way. It
+ * Signals over core NATS, on a connection of their own, so that a stream's events do not delay them. It
  * returns at once and connects in the background, for ever.
  */
 export function createNatsSignals(options: NatsSignalsOptions): Signals {
@@ -55,7 +55,7 @@ export function createNatsSignals(options: NatsSignalsOptions): Signals {
         session.connection.publish(`${options.group}.${to ?? ALL}`, text);
         return true;
       } catch (error) {
-        // It closes just now, or the server takes no message of this length.
+        // The connection closes just now, or the server takes no message of this length.
         options.logger.warn({ err: error }, "a signal could not be sent");
         return false;
       }
@@ -93,8 +93,9 @@ function subscribe(connection: NatsConnection, options: NatsSignalsOptions): voi
     connection.subscribe(`${options.group}.${word}`, {
       callback(error, message) {
         if (error === null) options.onMessage(message.string());
-        // The server may forbid it.
-        else options.logger.error({ err: error }, "signals of other processes are not heard");
+        // The server may forbid the subscription.
+        else
+          options.logger.error({ err: error }, "could not listen for signals of other processes");
       },
     });
   }

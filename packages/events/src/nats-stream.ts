@@ -6,13 +6,13 @@ import { streamDeviations } from "./nats-deviations.ts";
 import { jetStreamErrorCode } from "./nats-errors.ts";
 import type { NatsSession } from "./nats-link.ts";
 
-/** Without a leader a cluster does not answer: better asked again soon. */
+/** Without a leader a cluster does not answer: it is better to ask again soon. */
 export const API_TIMEOUT_MS = 2_000;
 
 const STREAM_NOT_FOUND = 10059;
 const STREAM_NAME_IN_USE = 10058;
 
-/** Makes the stream if it is missing, and tells how it deviates if it is not; looked up once a session. */
+/** Creates the stream if it is missing, else reports its deviations. It is looked up once a session. */
 export async function ensureStream(
   session: NatsSession,
   name: string,
@@ -26,7 +26,7 @@ export async function ensureStream(
   session.streams.add(name);
 }
 
-/** Makes the stream if it is missing; null when it was, else what is there. */
+/** Creates the stream if it is missing. Returns null then, else the existing one's configuration. */
 export async function makeStream(
   manager: JetStreamManager,
   name: string,

@@ -35,7 +35,7 @@ interface Consuming {
 const RESTART_FIRST_MS = 100;
 const RESTART_MAX_MS = 5_000;
 const PULL_EXPIRES_MS = 5_000;
-/** A consumer that has vanished, or has no leader, is noticed when two of these are missing. */
+/** A consumer that has vanished, or has no leader, is noticed when two heartbeats are missing. */
 const HEARTBEAT_MS = 1_500;
 
 /** Begins as soon as there is a connection and goes on until it is closed. */
@@ -67,7 +67,7 @@ async function consumeForever(
     try {
       const messages = await openMessages(bus, options, session);
       attempt = 0;
-      // A status listener of messages that are closed already would never end: it comes first.
+      // A status listener of closed messages would never end, so it comes first.
       const statuses = await messages.status();
       const ends = [signal, session.lost].map((each) => closeOnAbort(messages, each));
       await Promise.all([
@@ -84,13 +84,13 @@ async function consumeForever(
   await slots.allFree();
 }
 
-/** Makes the durable consumer if need be and begins to pull. */
+/** Creates the durable consumer if it is missing, and begins to pull. */
 async function openMessages(
   bus: Consuming,
   { stream, consumer, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: SubscribeOptions,
   session: NatsSession,
 ): Promise<ConsumerMessages> {
-  // Looked up anew: a consumer that vanished may have done so with its stream.
+  // The stream is looked up again: a vanished consumer may have gone with its stream.
   session.streams.delete(stream);
   await ensureStream(session, stream, bus.stream, bus.tellDeviations);
   const manager = await session.connection.jetstreamManager({ timeout: API_TIMEOUT_MS });
@@ -115,7 +115,7 @@ function closeOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => vo
   return () => signal.removeEventListener("abort", close);
 }
 
-/** Ends the pulling when the server does not know the consumer any more, to begin afresh. */
+/** Ends pulling when the server does not know the consumer any more, so that it begins again. */
 async function watch(
   messages: ConsumerMessages,
   statuses: AsyncIterable<ConsumerStatus>,
@@ -140,7 +140,7 @@ async function handleAll(
   for await (const message of messages) {
     const free = await slots.take();
     if (signal.aborted) {
-      // Fetched but not begun: somebody else may have it at once.
+      // Fetched but not begun: another process may have it at once.
       message.nak();
       free();
       continue;
@@ -149,7 +149,9 @@ async function handleAll(
   }
 }
 
-/** Acknowledges after the handler's success, or what is kept as a dead letter. Never rejects. */
+/**
+ * Acknowledges after the handler's success, or when the event is kept as a dead letter. Never rejects.
+ */
 async function handle(bus: Consuming, options: SubscribeOptions, message: JsMsg): Promise<void> {
   const { ackWaitMs, redeliverFirstMs, redeliverMaxMs } = bus.delivery;
   const { stream, consumer, types } = options;

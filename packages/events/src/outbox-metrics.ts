@@ -4,12 +4,12 @@ import type { OutboxRelayOptions } from "./relay-options.ts";
 import { measureOutbox } from "./relay-queries.ts";
 import { sleep } from "./timing.ts";
 
-/** How often an outbox is looked at, however often it is asked for. */
+/** How often an outbox is measured, however often the metric is read. */
 const INTERVAL_MS = 5_000;
-/** Rows that are counted; more are as bad. */
+/** Most rows that are counted: more are no better. */
 const ROWS_MAX = 10_000;
 
-/** Tells how far the publishing of an outbox lags behind, until the signal. Never rejects. */
+/** Measures how far the publishing of an outbox lags behind, until the signal. Never rejects. */
 export async function watchOutbox(
   options: OutboxRelayOptions & { signal: AbortSignal },
 ): Promise<void> {
@@ -22,7 +22,7 @@ export async function watchOutbox(
       rows.set({ schema, stream }, measured.rows);
       age.set({ schema, stream }, measured.oldestAgeSeconds);
     } catch (err) {
-      // What is not known is better missing than old.
+      // An unknown value is better absent than old.
       rows.remove({ schema, stream });
       age.remove({ schema, stream });
       logger.warn({ schema, stream, err }, "the outbox could not be measured");

@@ -4,14 +4,14 @@ import { z } from "zod";
 import type { EventEnvelope, NewEvent } from "./envelope.ts";
 import { EVENT_ID_PREFIX, eventTypeSchema } from "./envelope.ts";
 
-/** The Postgres schema that holds the table `outbox`; a name written in code, never input. */
+/** The Postgres schema of the table `outbox`. It is a name written in code, never input. */
 export type OutboxSchema = string;
 
 /**
- * Writes events into the outbox, in the order given and in one statement. Call it in the
- * transaction that makes them true, and wake the stream's relay after the commit.
+ * Writes events into the outbox, in the order given and in one statement. Call it in the transaction
+ * that makes the changes, and wake the stream's relay after the commit.
  *
- * @param stream where they go to; a service's own stream has the name of its schema
+ * @param stream the stream that they go to; a service's own stream has the name of its schema
  * @returns the ids of the events, in the same order
  */
 export async function insertEvents(
@@ -41,8 +41,8 @@ export async function insertEvents(
 }
 
 /**
- * One row of the outbox, for a service that writes it with a statement of its own; the table's
- * default puts it on the service's own stream.
+ * One row of the outbox, for a service that writes it with a statement of its own. The table's default
+ * puts it on the service's own stream.
  */
 export interface OutboxRow {
   id: string;

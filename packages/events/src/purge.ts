@@ -7,8 +7,8 @@ const IDLE_TIMEOUT_MS = 10_000;
 const INTERVAL_MS = 60 * 60 * 1_000;
 
 /**
- * Deletes what earlier versions of the service have marked as published instead of deleting it, now and
- * while such a version still runs beside this one. Ends with the signal. Never rejects.
+ * Deletes events that earlier versions of the service have marked as published instead of deleting
+ * them, now and while such a version still runs beside this one. Ends with the signal. Never rejects.
  */
 export async function startPurge(
   options: OutboxRelayOptions & { signal: AbortSignal },
@@ -24,7 +24,7 @@ export async function startPurge(
   }
 }
 
-/** Small transactions, one a page; where another relay is purging, it is left to that one. */
+/** Purges in small transactions, one a page. If another relay is purging, it is left to that one. */
 async function purge(options: OutboxRelayOptions & { signal: AbortSignal }): Promise<void> {
   const { database, schema, signal } = options;
   let deleted = PAGE_ROWS;

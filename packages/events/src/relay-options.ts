@@ -5,28 +5,34 @@ import type { EventsLogger } from "./logger.ts";
 import type { OutboxSchema } from "./outbox.ts";
 
 export interface OutboxRelayOptions {
-  /** Needs one free connection; must see the outbox through its role. */
+  /** Needs one free connection. Its role must be able to use the outbox. */
   database: Database;
   schema: OutboxSchema;
   /**
-   * The stream whose events are published, and the first word of their subjects. An outbox that
-   * feeds several streams has a relay for each: none waits for another.
+   * The stream whose events are published, and the first word of their subjects. An outbox that feeds
+   * several streams has a relay for each, so that none waits for another.
    */
   stream: string;
   bus: EventBus;
   logger: EventsLogger;
-  /** Where the outbox's lag is shown; without one it is not measured. */
+  /** The registry for the outbox's lag; without one it is not measured. */
   metricsRegistry?: Registry | undefined;
-  /** Events a batch at most. Default 500. */
+  /** Most events in a batch. Default 500. */
   batchSize?: number;
-  /** How often it looks without having been woken. Default 1 000. */
+  /** How often it polls without being woken, in milliseconds. Default 1 000. */
   idleIntervalMs?: number;
-  /** How often events are purged that earlier versions have marked as published. Default 1 hour. */
+  /**
+   * How often events that earlier versions have marked as published are purged, in milliseconds.
+   * Default 1 hour.
+   */
   purgeIntervalMs?: number;
-  /** A batch not taken by the bus in this time counts as not published. Default 10 000. */
+  /**
+   * A batch that the bus has not taken in this time, in milliseconds, counts as not published. Default
+   * 10 000.
+   */
   publishTimeoutMs?: number;
-  /** Delay after a first failure, doubling from then on. Default 100. */
+  /** Delay after a first failure, in milliseconds; it doubles with each further one. Default 100. */
   retryFirstMs?: number;
-  /** Longest delay between two attempts. Default 10 000. */
+  /** Longest delay between two attempts, in milliseconds. Default 10 000. */
   retryMaxMs?: number;
 }

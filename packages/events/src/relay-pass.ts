@@ -8,33 +8,33 @@ import { deletePublished, listUnpublished, setAside, tryLockOutbox } from "./rel
 import type { OutboxRelayOptions } from "./relay-options.ts";
 
 /**
- * `busy`: another relay works on this outbox; `idle`: nothing to publish now; `progress`: look
- * again at once; `unavailable`: the database or the bus is away.
+ * `busy`: another relay works on this outbox. `idle`: nothing to publish now. `progress`: more may be
+ * there. `unavailable`: the database or the bus is away.
  */
 export type PassResult = "busy" | "idle" | "progress" | "unavailable";
 
 export interface RelayPass {
   /** Publishes one batch and deletes it. Never rejects. */
   run(): Promise<PassResult>;
-  /** Time until an event that failed by itself is due again, or null when there is none. */
+  /** Time until a deferred event is due again, or null when there is none. */
   nextDueInMs(): number | null;
 }
 
 type PassOptions = OutboxRelayOptions & { retryFirstMs: number; retryMaxMs: number };
 
-/** So many events failing by themselves is a fault of the bus or of a consumer as a whole. */
+/** So many deferred events mean a fault of the bus or of a consumer as a whole. */
 const DEFERRED_MAX = 1_000;
 
 /**
- * The batch is published inside the transaction that holds the outbox. While the bus is at work
- * that transaction has neither a snapshot nor a transaction id nor a row lock, only the advisory
- * lock: nothing waits for it but other relays, and vacuum goes on. The alternative, a column
- * `claimed_until`, would write each row once more and leave a dead relay's events to their lease.
+ * The batch is published inside the transaction that locks the outbox. While the bus works that
+ * transaction has neither a snapshot nor a transaction id nor a row lock, only the advisory lock. So
+ * only other relays wait for it, and vacuum goes on. The alternative, a column `claimed_until`, would
+ * write each row once more and leave a dead relay's events to their lease.
  */
 export function createRelayPass(options: PassOptions): RelayPass {
   const { database, schema, stream, logger, batchSize = 500, publishTimeoutMs = 10_000 } = options;
-  // slonik refuses all other queries in the asynchronous context of a transaction, and the handlers
-  // of the in-process bus make theirs: publishing happens in the context of this moment instead.
+  // slonik refuses all other queries in the asynchronous context of a transaction, and the handlers of
+  // the in-process bus make theirs. So publishing happens in the context of this moment.
   const outsideTransaction = AsyncLocalStorage.snapshot();
   const deferrals = createDeferrals(options.retryFirstMs, options.retryMaxMs);
 
@@ -86,7 +86,8 @@ export function createRelayPass(options: PassOptions): RelayPass {
     nextDueInMs: () => deferrals.nextDueInMs(),
     async run() {
       try {
-        // Not run again by itself: a batch is published twice only when there is no other way.
+        // The transaction is not repeated by itself: a batch is published twice only when there is no
+        // other way.
         return await database.transaction(publishBatch, 0);
       } catch (err) {
         logger.warn({ schema, stream, err }, "the outbox could not be published");
@@ -96,7 +97,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
   };
 }
 
-/** Publishes and answers what failed, by event id. */
+/** Publishes, and returns what failed by event id. */
 async function publish(
   options: PassOptions,
   rows: readonly UnpublishedEvent[],
@@ -119,7 +120,7 @@ async function publish(
   }
 }
 
-/** An error that does not say which events it is about says that none is known to be durable. */
+/** An error that names no events means that none is known to be durable. */
 function allUnavailable(rows: readonly UnpublishedEvent[], cause: unknown): PublishFailure[] {
   return rows.map(({ id }) => ({ id, kind: "unavailable", cause }));
 }

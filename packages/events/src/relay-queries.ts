@@ -4,13 +4,13 @@ import { z } from "zod";
 import type { OutboxSchema } from "./outbox.ts";
 
 /**
- * At most about this much payload a batch beyond its first row, so that a batch of big events does not
- * fill the memory.
+ * Most payload bytes of a batch beyond its first row, so that a batch of big events does not fill the
+ * memory.
  */
 const BATCH_BYTES = 4 * 1024 * 1024;
 /**
- * How much compressed payload counts for each of its bytes. Postgres tells the size of the document only by
- * unpacking it. It packs rows of tables 5 to 1 and text that repeats itself 90 to 1: 45 MB a batch.
+ * The weight of each byte of compressed payload. Postgres learns the size of a document only by
+ * unpacking it. It packs rows of tables 5 to 1 and repetitive text 90 to 1: 45 MB a batch.
  */
 const COMPRESSED_WEIGHT = 8;
 
@@ -26,9 +26,8 @@ const unpublishedRow = z.object({
 export type UnpublishedEvent = z.output<typeof unpublishedRow>;
 
 /**
- * Tries to become the one that does this work (`publish <stream>`, `purge`) on this outbox until the
- * end of the transaction. A holder that hangs is thrown out by the server after `idleTimeoutMs`; one
- * that dies, at once.
+ * Tries to lock this work (`publish <stream>`, `purge`) on this outbox until the end of the
+ * transaction. The server ends a hanging holder after `idleTimeoutMs`, and a dead one at once.
  */
 export async function tryLockOutbox(
   tx: Queryable,
@@ -36,7 +35,7 @@ export async function tryLockOutbox(
   work: `publish ${string}` | "purge",
   idleTimeoutMs: number,
 ): Promise<boolean> {
-  // An outbox that has grown since it was last analyzed looks small to the planner, which would read and
+  // An outbox that has grown since it was last analyzed looks small to the planner. It would read and
   // sort all of it for each batch: of a million rows 2 s instead of 20 ms.
   const { acquired } = await tx.one(sql.prepared("outbox_lock", acquiredRow)`
     select
@@ -55,8 +54,8 @@ export function listUnpublished(
   limit: number,
   exceptSeqs: readonly number[],
 ): Promise<readonly UnpublishedEvent[]> {
-  // pg_column_size reads the length that is stored in the row; the document itself stays where it
-  // is until the rows are chosen.
+  // pg_column_size reads the length that is stored in the row. The document itself is read only after
+  // the rows are chosen.
   return tx.any(sql.prepared(`outbox_list_${schema}`, unpublishedRow)`
     select seq, id, type, payload::text as body
     from ${sql.identifier([schema, "outbox"])}
@@ -82,8 +81,8 @@ export function listUnpublished(
 }
 
 /**
- * Deletes events that are published. Their rows would serve nobody: who missed an event asks the bus, and
- * a marked row would be written, indexed and cleaned up once more.
+ * Deletes published events. Nobody would need their rows: a consumer that missed an event asks the bus.
+ * A marked row would be written, indexed and cleaned up once more.
  */
 export async function deletePublished(
   tx: Queryable,
@@ -96,7 +95,7 @@ export async function deletePublished(
   `);
 }
 
-/** Sets events aside that the bus refuses for ever: never tried again, never purged. */
+/** Sets events aside that the bus refuses for ever. They are never tried again, and never purged. */
 export async function setAside(
   tx: Queryable,
   { schema, stream }: { schema: OutboxSchema; stream: string },
@@ -128,7 +127,7 @@ export async function deleteMarked(
 
 const measuredRow = z.object({ rows: z.number(), oldestAgeSeconds: z.number() });
 
-/** How many events of a stream wait, counted up to `limit`, and how long the first of them does. */
+/** How many events of a stream wait, counted up to `limit`, and how long the first one has waited. */
 export function measureOutbox(
   database: Queryable,
   { schema, stream }: { schema: OutboxSchema; stream: string },

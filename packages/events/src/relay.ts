@@ -5,32 +5,32 @@ import { createRelayPass } from "./relay-pass.ts";
 import { backoffMs, createBell, sleep } from "./timing.ts";
 
 export interface OutboxRelay {
-  /** There is something new: call it after a commit that wrote events. Cheap, never throws. */
+  /** Announces new events: call it after a commit that wrote them. It is cheap and never throws. */
   wake(): void;
   /**
-   * Resolves once nothing is left of what was committed before the call (apart from events set
+   * Resolves once everything that was committed before the call is published (apart from events set
    * aside).
    *
    * @throws Error when the relay is stopped before
    */
   drained(): Promise<void>;
-  /** Ends after the batch under way. What is left stays in the outbox. */
+  /** Ends after the batch under way. Remaining events stay in the outbox. */
   stop(): Promise<void>;
 }
 
 /**
- * How long events gather after a pass before the next one takes them; an event after a quiet while goes at once.
- * A pass costs five statements whatever it carries: without the pause a busy outbox is published in batches
- * of one or two transactions.
+ * How long events accumulate after a pass before the next one takes them. An event after a quiet time
+ * goes at once. A pass costs five statements whatever it carries: without the pause a busy outbox is
+ * published in batches of one or two transactions.
  */
 const GATHER_MS = 10;
-/** While another relay is at work on the same outbox: how soon to look again. */
+/** The pause before the next look while another relay works on the same outbox. */
 const BUSY_MS = 50;
 
 /**
- * Publishes what stands unpublished in an outbox for one stream, in the order of `seq`, and deletes
- * it: at least once, whatever dies in between. Any number of relays may run for a stream; one at a time
- * works, so the order holds across them.
+ * Publishes the unpublished events of an outbox for one stream, in the order of `seq`, and deletes
+ * them. Each is published at least once, whatever dies in between. Any number of relays may run for a
+ * stream. One at a time works, so the order holds across them.
  */
 export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const { idleIntervalMs = 1_000, retryFirstMs = 100, retryMaxMs = 10_000, logger } = options;
@@ -43,7 +43,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const run = async (): Promise<void> => {
     let failedPasses = 0;
     while (!signal.aborted) {
-      // A pass answers for what was committed before it began, so only those who ask by now.
+      // A pass covers what was committed before it began, so only the waiters until now.
       const asked = drainWaiters.length;
       const result = await pass.run();
       const gathersUntil = performance.now() + GATHER_MS;

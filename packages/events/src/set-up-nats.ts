@@ -8,15 +8,15 @@ import { consumerDeviations, streamDeviations } from "./nats-deviations.ts";
 import { makeStream } from "./nats-stream.ts";
 
 export interface NatsSetUpOptions {
-  /** As of the bus; the user needs the whole API of JetStream. */
+  /** The same as for the bus. The user needs the whole API of JetStream. */
   servers: string;
-  /** The streams, and of each the consumers that have to get everything from its beginning. */
+  /** The streams, and for each the consumers that must get everything from its beginning. */
   streams: Readonly<Record<string, readonly string[]>>;
-  /** Copies of each stream made here: 1, or 3 or 5 in a cluster. */
+  /** Copies of each stream created here: 1, or 3 or 5 in a cluster. */
   replicas: Replicas;
 }
 
-/** What was missing and has been made, and what was there but is not as it is made here. */
+/** What was missing and has been created, and how existing streams and consumers deviate. */
 export interface NatsSetUp {
   streams: string[];
   /** `<stream>.<consumer>` */
@@ -29,8 +29,8 @@ const SET_UP_NAME = "setup";
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Makes the streams and durable consumers that are missing, for servers on which services may not do
- * so themselves. What is there keeps its configuration; how it deviates is told.
+ * Creates missing streams and durable consumers, for servers on which services may not do so
+ * themselves. Existing ones keep their configuration; deviations are returned.
  */
 export async function setUpNats({
   servers,

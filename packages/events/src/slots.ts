@@ -1,6 +1,6 @@
 /** Lets a fixed number of tasks run at once, in the order in which they came. */
 export interface Slots {
-  /** Resolves when a slot is free; the function that it gives frees the slot again. */
+  /** Resolves when a slot is free. The function that it gives releases the slot. */
   take(): Promise<() => void>;
   /** Resolves when every slot is free. */
   allFree(): Promise<void>;
@@ -12,7 +12,7 @@ export function createSlots(count: number): Slots {
   const idleWaiters: (() => void)[] = [];
   const free = (): void => {
     const next = waiting.shift();
-    // The slot goes over to the next in line without being free in between.
+    // The slot goes to the next in line without being free in between.
     if (next !== undefined) return next();
     taken -= 1;
     if (taken === 0) for (const resolve of idleWaiters.splice(0)) resolve();

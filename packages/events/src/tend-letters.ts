@@ -15,14 +15,14 @@ import type { SubscribeOptions } from "./event-bus.ts";
 import { decodeBody } from "./nats-body.ts";
 import { sleep } from "./timing.ts";
 
-type TendOptions = DeadLetterOptions & { lookEveryMs: number };
+type TendOptions = DeadLetterOptions & { pollEveryMs: number };
 
-/** How long a letter is left to the process that handles it, and to surroundings that are away. */
+/** How long a letter is left to the process that handles it, or while other services are away. */
 const LEASE_MS = 60_000;
 const KEEP = { days: 90, rows: 100_000, limit: 1_000 };
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 const MEASURE_EVERY_MS = 30_000;
-/** Letters that are counted; more are as bad. */
+/** Most letters that are counted: more are no better. */
 const COUNT_MAX = 10_000;
 
 /** @see DeadLetters.tend */
@@ -32,7 +32,7 @@ export async function tendLetters(
   describeFailure: (error: unknown) => string | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const { schema, logger, lookEveryMs, metricsRegistry } = options;
+  const { schema, logger, pollEveryMs, metricsRegistry } = options;
   const gauge = metricsRegistry && letterGauge(metricsRegistry);
   const { stream, consumer } = subscription;
   const repeat = async (everyMs: number, work: () => Promise<void>): Promise<void> => {
@@ -46,13 +46,13 @@ export async function tendLetters(
     }
   };
   await Promise.all([
-    repeat(lookEveryMs, () => redriveAll(options, subscription, describeFailure, signal)),
+    repeat(pollEveryMs, () => redriveAll(options, subscription, describeFailure, signal)),
     repeat(PRUNE_EVERY_MS, () => prune(options, signal)),
     gauge && repeat(MEASURE_EVERY_MS, () => measure(options, subscription, gauge)),
   ]);
 }
 
-/** One after the other: it is nothing that hurries, and new events go first. */
+/** Handles one after the other: nothing is urgent, and new events go first. */
 async function redriveAll(
   options: TendOptions,
   subscription: SubscribeOptions,
@@ -71,7 +71,7 @@ async function redriveAll(
     } catch (err) {
       logger.warn({ ...fields, err }, "a dead letter was not handled");
       const error = describeFailure(err);
-      // While the surroundings are away it waits for the end of its lease.
+      // After a transient failure it waits for the end of its lease.
       if (error !== null) await returnLetter(database, schema, { id, error });
       continue;
     }
@@ -100,7 +100,7 @@ async function measure(
 ): Promise<void> {
   const count = await countLetters(database, { schema, stream, consumer }, COUNT_MAX).catch(
     (error: unknown) => {
-      // What is not known is better missing than old.
+      // An unknown value is better absent than old.
       gauge.remove({ schema, stream, consumer });
       throw error;
     },

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Doubles from `firstMs` to `maxMs`, ±20 % so that several waiters do not march in step. */
+/** Doubles from `firstMs` to `maxMs`, ±20 % so that several waiters do not wake together. */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   const exact = Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 30));
   return exact * (0.8 + Math.random() * 0.4);
@@ -11,7 +11,7 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await delay(ms, undefined, { signal });
   } catch {
-    // Aborted: the caller looks at the signal.
+    // Aborted: the caller checks the signal.
   }
 }
 

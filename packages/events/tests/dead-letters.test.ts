@@ -65,7 +65,7 @@ afterEach(async () => {
 
 const letters = (): Promise<readonly DeadLetter[]> => listDeadLetters(outbox.database, schema, 100);
 const deadLetters = (): DeadLetters =>
-  createDeadLetters({ database: outbox.database, schema, logger: silentLogger, lookEveryMs: 20 });
+  createDeadLetters({ database: outbox.database, schema, logger: silentLogger, pollEveryMs: 20 });
 const opened = (open: () => EventBus): EventBus => {
   const made = open();
   buses.push(made);

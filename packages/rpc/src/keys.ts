@@ -22,8 +22,9 @@ export function generateSigningKey(): GeneratedSigningKey {
 }
 
 /**
- * Reads an Ed25519 private key from PEM. Throws an Error that does not show the text when it is not
- * one.
+ * Reads an Ed25519 private key from PEM.
+ *
+ * @throws Error that does not show the text when it is not one
  */
 export function readSigningKey(pem: string): KeyObject {
   return requireEd25519(() => createPrivateKey(pem), "private");

@@ -27,7 +27,11 @@ export async function ensureCompanyKey(
   return { id: wrapped.id, key: await unwrapCompanyKey(ring, wrapped) };
 }
 
-/** Decrypts a company's key. Throws UNAVAILABLE when SECRETS_KEK lacks the key that wrapped it. */
+/**
+ * Decrypts a company's key.
+ *
+ * @throws AppError UNAVAILABLE when SECRETS_KEK lacks the key that wrapped it
+ */
 export async function unwrapCompanyKey(ring: KeyRing, wrapped: WrappedKey): Promise<Buffer> {
   const kek = await ring.get(wrapped.kekId);
   try {

@@ -22,7 +22,11 @@ export interface KeyRing {
   /** The key that wraps what is new. */
   primary(): Kek;
   ids(): string[];
-  /** Asks the source again when the key is not known. Throws UNAVAILABLE when it still is not. */
+  /**
+   * Asks the source again when the key is not known.
+   *
+   * @throws AppError UNAVAILABLE when it still is not
+   */
   get(id: string): Promise<Kek>;
   /** Asks the source again and tells whether another key has become the primary one. */
   reload(): Promise<boolean>;
@@ -31,7 +35,11 @@ export interface KeyRing {
 const KEK_BYTES = 32;
 const ID_DIGITS = 16;
 
-/** Loads the keys. Throws Error when there is none, or one that is not 32 bytes long. */
+/**
+ * Loads the keys.
+ *
+ * @throws Error when there is none, or one that is not 32 bytes long
+ */
 export async function createKeyRing(schema: SealingSchema, load: LoadKeks): Promise<KeyRing> {
   let keks = toKeks(await load());
   const find = (id: string): Kek | undefined => keks.find((kek) => kek.id === id);

@@ -21,7 +21,7 @@ export async function openKeyRing(
   return ring;
 }
 
-/** Throws a ConfigError when company keys are wrapped with a key that the ring lacks. */
+/** @throws ConfigError when company keys are wrapped with a key that the ring lacks */
 export async function assertComplete(database: Database, ring: KeyRing): Promise<void> {
   const missing = await listUsedKeksExcept(database, ring.schema, ring.ids());
   if (missing.length === 0) return;

@@ -30,7 +30,11 @@ export function seal(key: Buffer, plain: Buffer, context: readonly string[]): Bu
   return Buffer.concat([VERSION, nonce, ciphertext, cipher.getAuthTag()]);
 }
 
-/** What was sealed with the same key and context. Throws SealBrokenError for anything else. */
+/**
+ * What was sealed with the same key and context.
+ *
+ * @throws SealBrokenError for anything else
+ */
 export function open(key: Buffer, sealed: Buffer, context: readonly string[]): Buffer {
   if (sealed.length < HEADER_BYTES + TAG_BYTES || !sealed.subarray(0, 1).equals(VERSION)) {
     throw new SealBrokenError("These bytes were not made by this version.");

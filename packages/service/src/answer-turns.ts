@@ -5,7 +5,7 @@ import type { TurnLimits } from "./turns.ts";
 const WAIT_MS = 10_000;
 const RETRY_AFTER_MS = 1_000;
 
-/** Bounds what large answers hold in memory, in bytes: by company, and in all. */
+/** Bounds the bytes of large answers in memory, by company and in all. */
 export class AnswerTurns {
   readonly #turns: Turns;
   readonly #waitMs: number;
@@ -19,9 +19,9 @@ export class AnswerTurns {
   /**
    * Waits until there is room for so many bytes.
    *
-   * @returns gives them back; to be called once
-   * @throws AppError RATE_LIMITED with details {limit: "reading"} when the company's own answers took too
-   *   long, UNAVAILABLE when others' did; the signal's reason when it was aborted first
+   * @returns releases them; to be called once
+   * @throws AppError RATE_LIMITED with details {limit: "reading"} when the company's own answers took
+   * too long, UNAVAILABLE when others' did; the signal's reason when it was aborted first
    */
   async take(companyId: string, bytes: number, signal?: AbortSignal): Promise<() => void> {
     const late = AbortSignal.timeout(this.#waitMs);

@@ -2,25 +2,25 @@ import type { Registry } from "prom-client";
 import { counterIn } from "./metrics.ts";
 import { watchGauge } from "./watched-gauge.ts";
 
-/** How a cache is used. */
+/** The metrics of a cache. */
 export interface CacheMetrics {
   hit(): void;
   miss(): void;
 }
 
-/** What a cache holds. */
+/** The size of a cache. */
 export interface CacheSize {
   entries: number;
-  /** As it is estimated; absent where entries alone are bounded. */
+  /** An estimate; absent where only entries are bounded. */
   bytes?: number;
 }
 
 const UNSEEN: CacheMetrics = { hit: () => {}, miss: () => {} };
 
 /**
- * Counts the reads of a cache, and shows what it holds for as long as the process lives.
+ * Counts the reads of a cache, and shows its size for as long as the process lives.
  *
- * @param cache what it keeps, such as `deployments`
+ * @param cache names its contents, such as `deployments`
  */
 export function cacheMetrics(
   registry: Registry | undefined,

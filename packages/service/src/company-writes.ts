@@ -4,22 +4,22 @@ import type { RpcContext } from "@workflow/rpc";
 import { Shares } from "./shares.ts";
 import { Turns } from "./turns.ts";
 
-/** Changes of one company that are made at a time, each on a connection of the pool. */
+/** Changes of one company that run at a time, each on a connection of the pool. */
 const EACH = 2;
-/** Those of one company that are made or wait. */
+/** Changes of one company that run or wait. */
 const COMPANY_MAX = 256;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Changes that callers ask for, by turns between companies (D57). Changes of one thing wait for each other in
- * the database: without turns they would hold all connections meanwhile, and others would get none.
+ * Makes callers' changes in turns between companies (D57). Changes of one object wait for each other in
+ * the database. Without turns they would hold all connections meanwhile, and others would get none.
  */
 export class CompanyWrites {
   readonly #database: Database;
   readonly #places = new Shares({ total: Infinity, perTenant: COMPANY_MAX });
   readonly #turns: Turns;
 
-  /** @param poolSize of the database; half of it at most is held by changes */
+  /** @param poolSize connections of the database; changes use at most half of them */
   constructor(database: Database, poolSize: number) {
     this.#database = database;
     const total = Math.max(1, Math.floor(poolSize / 2));
@@ -30,7 +30,7 @@ export class CompanyWrites {
    * Does the work in a transaction, when it is the turn of the caller's company.
    *
    * @throws AppError RATE_LIMITED with details {limit: "writes"} when too many of the company wait; the
-   *   signal's reason when it was aborted first
+   * signal's reason when it was aborted first
    */
   async transaction<Result>(
     { identity, signal }: Pick<RpcContext, "identity" | "signal">,

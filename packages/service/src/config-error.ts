@@ -1,10 +1,10 @@
-/** One thing that is wrong with the configuration, in words. */
+/** One fault of the configuration. */
 export interface ConfigProblem {
   setting: string;
   message: string;
 }
 
-/** The configuration is wrong; the message lists every problem, each on a line of its own. */
+/** The configuration is wrong. The message lists every problem, each on a line of its own. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly ConfigProblem[];

@@ -12,15 +12,15 @@ import { findUnknownSettings } from "./unknown-settings.ts";
 /** Environment variables as Node gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** URLs of servers hold passwords, which one that is written wrongly may hold anywhere. */
+/** URLs of servers hold passwords, and a malformed URL may hold one anywhere. */
 const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK|^(DATABASE|NATS|SMTP)_URL$|_HEADERS$/;
 const MAY_HOLD_CREDENTIALS = /@/;
 const SHOWN_VALUE_LENGTH_MAX = 60;
 
 /**
- * A schema of the named settings, for `parseConfig`. What is optional in the catalogue but needed
- * by a service is made so with zod: `pickSettings("PORT", "DATABASE_URL").required({ DATABASE_URL:
- * true })`. Always with names, as a bare `required()` would take the defaults away.
+ * A schema of the named settings, for `parseConfig`. A service makes an optional setting required with
+ * zod: `pickSettings("PORT", "DATABASE_URL").required({ DATABASE_URL: true })`. Names must be given,
+ * since a bare `required()` would remove the defaults.
  */
 export function pickSettings<const Name extends SettingName>(
   ...names: readonly Name[]
@@ -30,9 +30,11 @@ export function pickSettings(...names: readonly SettingName[]): z.ZodObject {
 }
 
 /**
- * Reads settings from an environment, and those from files for which `<NAME>_FILE` names one. An empty
- * variable counts as one that is not set. Throws a ConfigError that lists everything wrong at once,
- * misspelt settings included; values that look secret are not shown in it.
+ * Reads settings from an environment, and from the files that `<NAME>_FILE` variables name. An empty
+ * variable counts as not set.
+ *
+ * @throws ConfigError listing every fault at once, misspelt settings included; values that look secret
+ * are not shown in it
  */
 export function parseConfig<Schema extends z.ZodObject>(
   schema: Schema,
@@ -43,7 +45,7 @@ export function parseConfig<Schema extends z.ZodObject>(
   const files = readSettingFiles(set, names);
   const given = { ...set, ...files.values };
   const result = schema.safeParse(given);
-  // One whose file could not be read is not missing as well.
+  // A setting whose file could not be read is not also missing.
   const unread = new Set(files.problems.map(({ setting }) => setting));
   const wrong = (result.error?.issues ?? [])
     .map(toProblem(given))
@@ -53,7 +55,11 @@ export function parseConfig<Schema extends z.ZodObject>(
   return result.data;
 }
 
-/** Reads the settings of the providers that have any. Throws a ConfigError like `parseConfig`. */
+/**
+ * Reads the settings of the providers that have any.
+ *
+ * @throws ConfigError as `parseConfig` does
+ */
 export function parseProviderSettings(env: Environment): Map<string, ProviderSettings> {
   const set = withoutEmpty(env);
   const files = readSettingFiles(set, providerSettingNames());
@@ -108,7 +114,10 @@ function unknownProblems(given: Environment, picked: readonly string[]): ConfigP
   }));
 }
 
-/** HubSpot's webhooks are signed with it, too: while it is replaced there are two, the current one first. */
+/**
+ * HubSpot's webhooks are signed with it, too. While it is replaced there are two, the current one
+ * first.
+ */
 function firstOf(secrets: string | undefined): string | undefined {
   return secrets?.split(",", 1).at(0)?.trim();
 }

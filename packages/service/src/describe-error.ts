@@ -2,7 +2,7 @@ import { isNativeError } from "node:util/types";
 
 const CAUSES_MAX = 5;
 
-/** What is logged of an error. */
+/** The logged part of an error. */
 export interface ErrorDescription {
   type: string;
   message: string;
@@ -14,8 +14,8 @@ export interface ErrorDescription {
 }
 
 /**
- * Picks from an error what helps to find its origin. Everything else that libraries attach (a
- * database's error detail quotes row values, an HTTP client's whole request) stays out of the log.
+ * Picks from an error what helps to find its origin. Everything else that libraries attach stays out of
+ * the log: a database's error detail quotes row values, an HTTP client's error has the whole request.
  */
 export function describeError(value: unknown): ErrorDescription {
   return describe(value, CAUSES_MAX);

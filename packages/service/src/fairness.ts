@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Long work may hold the event loop for so many milliseconds before others get a turn. */
+/** Long work may hold the event loop for this long before others get a turn. */
 const TURN_MS = 8;
 
-/** Lets others have the event loop in the midst of long work. */
+/** Lets others use the event loop during long work. */
 export interface Fairness {
-  /** Resolves in the next turn when this work has held the event loop for long; else it is undefined. */
+  /**
+   * Resolves in the next turn when this work has held the event loop for long; else it is undefined.
+   */
   yieldIfDue(): Promise<void> | undefined;
 }
 

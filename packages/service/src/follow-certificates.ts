@@ -7,7 +7,7 @@ import type { ReadinessCheck } from "./readiness.ts";
 import type { Scope } from "./scope.ts";
 import { watchGauge } from "./watched-gauge.ts";
 
-/** What certificates are followed with. */
+/** The options of following certificates. */
 export interface FollowOptions {
   registry: Registry;
   logger: Logger;
@@ -16,10 +16,10 @@ export interface FollowOptions {
 }
 
 /**
- * Takes renewed certificates up until the scope closes; logs and counts that, and shows when they end. Nothing to
- * do for a process without files of certificates.
+ * Loads renewed certificates until the scope closes, logs and counts that, and shows when they expire.
+ * In a process without certificate files it does nothing.
  *
- * @returns what readiness looks at: a process goes on with the old ones while new ones cannot be used
+ * @returns the check for readiness: a process goes on with the old ones while new ones cannot be used
  */
 export function followCertificates(
   tls: RpcTls | undefined,

@@ -10,7 +10,7 @@ export interface LoggerOptions {
   /** The service that writes the lines, as `service` in each. */
   name: string;
   level: LevelWithSilent;
-  /** Where lines go instead of stdout. */
+  /** Receives the lines instead of stdout. */
   destination?: DestinationStream;
 }
 
@@ -30,7 +30,7 @@ export function createLogger({ name, level, destination }: LoggerOptions): Logge
   return withCleanChildren(logger);
 }
 
-/** What a child adds to its lines is looked through once; pino's formatters do not see it. */
+/** The fields of a child logger are checked once; pino's formatters do not see them. */
 function withCleanChildren(logger: Logger): Logger {
   const makeChild = logger.child.bind(logger);
   const child = (fields: object, childOptions?: ChildLoggerOptions): Logger =>
@@ -39,7 +39,7 @@ function withCleanChildren(logger: Logger): Logger {
 }
 
 /**
- * The same object where nothing has to be left out, as nearly always. pino's own redaction, with
+ * The same object where nothing has to be left out, which is nearly always. pino's own redaction, with
  * wildcards for the levels, took 12 of the 14 µs of a line.
  */
 function withoutCredentials<Fields extends object>(fields: Fields, levels: number): Fields {
@@ -53,7 +53,7 @@ function withoutCredentials<Fields extends object>(fields: Fields, levels: numbe
 
 function withoutNested(value: unknown, levels: number): unknown {
   if (levels === 0 || typeof value !== "object" || value === null) return value;
-  // Their serializer picks what is told of errors; bytes have no names.
+  // The serializer of errors picks what is logged of them; bytes have no names.
   if (value instanceof Error || ArrayBuffer.isView(value)) return value;
   if (!Array.isArray(value)) return withoutCredentials(value, levels);
   const items = value.map((item: unknown) => withoutNested(item, levels - 1));

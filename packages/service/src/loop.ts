@@ -4,7 +4,7 @@ const BACKOFF_MIN_MS = 200;
 const BACKOFF_MAX_MS = 30_000;
 
 export interface LoopOptions {
-  /** For the log. */
+  /** The name in the log. */
   name: string;
   /** Ends the loop. */
   signal: AbortSignal;
@@ -12,8 +12,8 @@ export interface LoopOptions {
   intervalMs: number;
   logger: Logger;
   /**
-   * One round of work, which must end soon after the signal is aborted. `"again"` means that there
-   * is more to do and the next round follows at once.
+   * One round of work, which must end soon after the signal is aborted. `"again"` means that there is
+   * more to do, and the next round follows at once.
    */
   run: (signal: AbortSignal) => Promise<"again" | void>;
 }
@@ -27,9 +27,9 @@ export interface Loop {
 }
 
 /**
- * Runs a task again and again, its first round at once and never two rounds at a time. A round that
- * fails is logged and followed by a pause that doubles with each further failure (up to 30 s, or
- * the interval when that is longer); being woken does not shorten that pause.
+ * Repeats a task, its first round at once and never two rounds at a time. A round that fails is logged.
+ * The pause after it doubles with each further failure (up to 30 s, or the interval when that is
+ * longer); being woken does not shorten that pause.
  */
 export function loop(options: LoopOptions): Loop {
   const bell = new Bell();
@@ -67,12 +67,12 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Checked through a function as the compiler does not expect it to change while awaiting. */
+/** Checked through a function, since the compiler does not expect it to change while awaiting. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** A pause that can be cut short, also by a ring that came before it began. */
+/** A pause that can be cut short, even by a ring before it began. */
 class Bell {
   #hasRung = false;
   #wakeSleeper: (() => void) | undefined;

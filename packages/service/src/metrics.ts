@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { CounterConfiguration, GaugeConfiguration, HistogramConfiguration } from "prom-client";
 import type { Readiness } from "./readiness.ts";
 
-/** A running server of `/metrics` and of what tells the state of the process. */
+/** A running server of `/metrics` and the state of the process. */
 export interface MetricsServer {
   port: number;
   close(): Promise<void>;
@@ -19,8 +19,7 @@ export function createMetricsRegistry(): Registry {
 
 /**
  * Serves a registry at `/metrics`, and where there is a readiness `/livez` and `/readyz`, to everybody
- * who reaches the address. Port 0 means that nothing of it is wanted and gives undefined; a port in
- * use rejects.
+ * who reaches the address. Port 0 disables it and gives undefined; a port in use rejects.
  */
 export async function startMetricsServer(
   { host, port }: { host: string; port: number },
@@ -78,8 +77,8 @@ function jsonPage(status: number, body: object): Page {
 }
 
 /**
- * Measures gRPC requests; the result is what an RPC server takes as its request hook. Services that
- * share a process may share a registry.
+ * Measures gRPC requests; the result is an RPC server's request hook. Services that share a process may
+ * share a registry.
  */
 export function rpcRequestMetrics(
   registry: Registry,
@@ -93,7 +92,7 @@ export function rpcRequestMetrics(
   return ({ rpc, code, durationMs }) => histogram.observe({ rpc, code }, durationMs / 1000);
 }
 
-/** A counter of a registry, made when it is not there: services that share a process share it. */
+/** A counter of a registry, created when it is missing: services that share a process share it. */
 export function counterIn<Label extends string>(
   registry: Registry,
   configuration: CounterConfiguration<Label>,
@@ -103,7 +102,7 @@ export function counterIn<Label extends string>(
   return new Counter({ ...configuration, registers: [registry] });
 }
 
-/** As `counterIn`. */
+/** The same as `counterIn`. */
 export function gaugeIn<Label extends string>(
   registry: Registry,
   configuration: GaugeConfiguration<Label>,
@@ -113,7 +112,7 @@ export function gaugeIn<Label extends string>(
   return new Gauge({ ...configuration, registers: [registry] });
 }
 
-/** As `counterIn`. */
+/** The same as `counterIn`. */
 export function histogramIn<Label extends string>(
   registry: Registry,
   configuration: HistogramConfiguration<Label>,

@@ -22,7 +22,7 @@ import type { Scope } from "./scope.ts";
 /** A service that a process calls. */
 export interface Peer {
   name: string;
-  /** The setting that says where it is. */
+  /** The setting with its address. */
   setting: string;
   address: string;
   /** Whether the process is of no use without it. */
@@ -41,13 +41,13 @@ export interface OperationsOptions {
   };
   /** The folder of the service's migrations. */
   migrations: string;
-  /** Why events cannot leave at the moment; null when they can. */
+  /** The reason why events cannot leave at the moment; null when they can. */
   busTrouble: () => string | null;
   peers?: readonly Peer[];
   /** What /readyz tells besides. */
   details?: ReadinessDetails;
   tls: RpcTls | undefined;
-  /** How often files of certificates are read, in milliseconds (default 10,000). */
+  /** How often certificate files are read, in milliseconds (default 10,000). */
   certificatesEveryMs?: number;
   registry: Registry;
   logger: Logger;
@@ -55,7 +55,9 @@ export interface OperationsOptions {
   signal: AbortSignal;
 }
 
-/** What a process tells of itself from its first moment, before its service runs and while it does. */
+/**
+ * The endpoints of a process's state, from its first moment: before its service runs and while it does.
+ */
 export interface Operations {
   /**
    * Starts the service as soon as its database can be used: reachable, with the service's role, and
@@ -127,7 +129,7 @@ export async function startOperations(
           isStarted = true;
           return service;
         } catch (error) {
-          // It went away between the look and the start: what has been started was undone.
+          // The database went away between the check and the start. What was started has been undone.
           if (!isAppError(error) || error.reason !== "UNAVAILABLE") throw error;
           logger.warn({ err: error }, "the start was interrupted; waiting");
           await delay(WAIT_MS, undefined, { signal });
@@ -137,7 +139,7 @@ export async function startOperations(
   };
 }
 
-/** Waits for the database, and says each new reason why it waits. */
+/** Waits for the database, and logs each new reason for waiting. */
 async function untilUsable(
   trouble: () => Promise<string | null>,
   logger: Logger,

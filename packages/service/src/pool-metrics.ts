@@ -5,8 +5,8 @@ import { watchGauge } from "./watched-gauge.ts";
 /**
  * Shows how a pool of connections to Postgres is used.
  *
- * @param pool whose it is, such as `runs-engine`
- * @returns ends that
+ * @param pool names it, such as `runs-engine`
+ * @returns ends the metric
  */
 export function watchPool(
   registry: Registry | undefined,

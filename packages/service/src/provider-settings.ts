@@ -2,9 +2,9 @@ import { PROVIDERS } from "@workflow/catalog";
 import { text, url } from "./setting-types.ts";
 
 /**
- * What can be set for each provider, under its id in capitals: `GOOGLE_MAIL_BASE_URL` for
- * google-mail. Provider ids come from the catalog of providers, so these are not in the catalogue of settings.
- * `withoutEffect` is the mark of a setting that nobody reads, as there.
+ * The settings of each provider, under its id in capitals: `GOOGLE_MAIL_BASE_URL` for google-mail.
+ * Provider ids come from the catalog of providers, so these are not in the catalogue of settings. As
+ * there, `withoutEffect` marks a setting that nothing reads.
  */
 export const PROVIDER_SETTINGS = {
   BASE_URL: {
@@ -35,7 +35,7 @@ export const PROVIDER_SETTINGS = {
 /** The ids of the providers that have settings. */
 export const PROVIDER_IDS: readonly string[] = PROVIDERS.map(({ id }) => id);
 
-/** What the environment says about one provider. */
+/** The settings of one provider. */
 export interface ProviderSettings {
   baseUrl?: string;
   clientId?: string;

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import { setting } from "./setting-types.ts";
 
-/** Networks that operators name instead of listing them, as Express knows them too. */
+/** Networks that operators may name instead of listing them. Express knows the same names. */
 const NAMED_NETWORKS: ReadonlyMap<string, readonly string[]> = new Map([
   ["loopback", ["127.0.0.0/8", "::1/128"]],
   ["linklocal", ["169.254.0.0/16", "fe80::/10"]],
@@ -12,8 +12,7 @@ const PROXIES_MAX = 10;
 const MAPPED_BITS = 96;
 
 /**
- * Reverse proxies whose forwarding headers are believed: their number, or the networks that they call
- * from, as CIDR blocks.
+ * Reverse proxies whose forwarding headers are trusted: their number, or their networks as CIDR blocks.
  */
 export function trustedProxies() {
   return setting(
@@ -36,7 +35,7 @@ function readNetworks(text: string): readonly string[] | undefined {
   if (!(address instanceof ipaddr.IPv6) || !address.isIPv4MappedAddress()) {
     return [`${address.toString()}/${bits}`];
   }
-  // Peers are compared as IPv4, however a socket spells them.
+  // Peers are compared as IPv4, in whatever form a socket has them.
   if (bits <= MAPPED_BITS) return undefined;
   return [`${address.toIPv4Address().toString()}/${bits - MAPPED_BITS}`];
 }

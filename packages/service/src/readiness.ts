@@ -1,8 +1,11 @@
-/** How far a process can do its work. */
+/** Whether a process can do its work. */
 export interface ReadinessReport {
-  /** What it cannot work without and lacks, in words; it is ready when this is empty. */
+  /** Missing needs without which it cannot work. It is ready when this is empty. */
   missing: readonly string[];
-  /** What it does its work without, for the part that needs it waits or fails until that is back. */
+  /**
+   * Missing needs without which it still works. The parts that need them wait or fail until they are
+   * back.
+   */
   impaired: readonly string[];
 }
 
@@ -11,7 +14,7 @@ export type ReadinessDetails = Readonly<Record<string, string>>;
 
 /** Something that a process needs. */
 export interface ReadinessCheck {
-  /** Why it cannot be used, in words; null when it can. Must not reject. */
+  /** The reason why it cannot be used; null when it can. Must not reject. */
   trouble(): Promise<string | null>;
   /** Whether the process is of no use without it. */
   isNeeded: boolean;
@@ -24,13 +27,14 @@ export interface Readiness {
   report(): Promise<ReadinessReport>;
 }
 
-/** Whoever reaches the port may ask: answers are shared for this long. */
+/** Whoever reaches the port may ask, so answers are shared for this long. */
 const ANSWER_FOR_MS = 1_000;
 
 /**
- * Answers what of the checks is in trouble, all of them asked at the same time.
+ * Reports which of the checks fail. All of them run at the same time.
  *
- * @param own what is missing by the process's own state: it starts, or stops; asked each time
+ * @param own what is missing by the process's own state, such as that it starts or stops; called each
+ * time
  */
 export function createReadiness(
   checks: readonly ReadinessCheck[],

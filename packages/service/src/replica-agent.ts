@@ -6,22 +6,22 @@ import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
 
-/** Where one of several replicas takes connections. */
+/** The address of one of several replicas. */
 export interface ReplicaAddress {
   host: string;
   port: number;
 }
 
 export interface ReplicaAgentOptions extends AgentOptions {
-  /** The replicas in the order in which they are to be tried; asked for each connection. */
+  /** The replicas in the order in which they are tried; called for each connection. */
   order: () => readonly ReplicaAddress[];
-  /** How long one may take to accept a connection, in milliseconds (default 2,000). */
+  /** How long a replica may take to accept a connection, in milliseconds (default 2,000). */
   connectTimeoutMs?: number;
-  /** What a connection over TLS is made with, asked for each; without it connections are plain text. */
+  /** The options of TLS, called for each connection; without it connections are plain text. */
   tls?: (() => ConnectionOptions) | undefined;
 }
 
-/** None of the replicas took a connection, so nothing of the request was sent. */
+/** None of the replicas accepted a connection, so nothing of the request was sent. */
 export class NoReplicaError extends Error {
   override readonly name = "NoReplicaError";
 }
@@ -29,13 +29,13 @@ export class NoReplicaError extends Error {
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Above the time for which a server that stops still takes connections. */
+/** More than the time for which a stopping server still accepts connections. */
 const AVOID_MS = 5_000;
 
 /**
- * An agent of node:http whose connections go to the first of several replicas that takes one. A request
- * leaves when there is a connection, so one that has found no taker was not sent and goes to the next;
- * what was sent is never sent twice.
+ * An agent of node:http whose connections go to the first of several replicas that accepts one. A
+ * request leaves when there is a connection. So a request without one was not sent and goes to the next
+ * replica; what was sent is never sent twice.
  */
 export class ReplicaAgent extends Agent {
   readonly #order: () => readonly ReplicaAddress[];
@@ -53,7 +53,7 @@ export class ReplicaAgent extends Agent {
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
-  /** For some seconds the replica of this connection is tried last: it has said that it closes. */
+  /** For some seconds the replica of this connection is tried last: it has announced that it closes. */
   avoid(socket: Duplex): void {
     const address = this.#addresses.get(socket);
     if (address !== undefined) this.#avoided.set(nameOf(address), performance.now() + AVOID_MS);
@@ -117,7 +117,7 @@ function nameOf({ host, port }: ReplicaAddress): string {
   return `${host}:${port}`;
 }
 
-/** A connection that can be written to: with TLS, one whose other end is known to be the one that is meant. */
+/** A connection that can be written to; with TLS, one whose other end is authenticated. */
 function connected(
   { host, port }: ReplicaAddress,
   tls: ConnectionOptions | undefined,
@@ -135,7 +135,7 @@ function connected(
     const timer = setTimeout(() => {
       fail(new Error(`${host}:${port} took no connection within ${timeoutMs} ms.`));
     }, timeoutMs);
-    // Of a plain socket below TLS, errors are told by the one above, and need a taker all the same.
+    // The TLS socket reports errors of the plain socket below it, which needs a listener nevertheless.
     if (socket !== plain) plain.on("error", fail);
     socket.once("error", fail);
     socket.once(tls === undefined ? "connect" : "secureConnect", () => {

@@ -5,7 +5,7 @@ import { createLogger } from "./logger.ts";
 import { explainSettingsWithoutEffect } from "./settings-without-effect.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
-/** After a stop that went well, how long something forgotten may keep the process alive. */
+/** How long something forgotten may keep the process alive after a successful stop. */
 const LINGER_MS = 2_000;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
@@ -48,7 +48,7 @@ export async function runMain(
   flushCompileCache();
   for (const line of explainSettingsWithoutEffect(process.env)) logger.warn(line);
   let running: Running | undefined;
-  // A start may wait for something that never comes, and hear nothing of the signal.
+  // A start may wait for something that never comes, and not react to the signal.
   const isOver = (): boolean => running !== undefined || process.exitCode !== undefined;
   void stopRequested.then(() => endLate(isOver, stopTimeoutMs, logger));
   try {
@@ -74,7 +74,7 @@ function endLate(isOver: () => boolean, timeoutMs: number, logger: Logger): void
   }, timeoutMs).unref();
 }
 
-/** Later signals find no handler and do what the system does by default: end the process. */
+/** Later signals find no handler, so the system's default applies: the process ends. */
 function onFirstSignal(handle: (signal: NodeJS.Signals) => void): Promise<void> {
   return new Promise((resolve) => {
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -106,7 +106,10 @@ async function stopInTime(running: Running, timeoutMs: number, logger: Logger): 
   }
 }
 
-/** Lets the process end by itself, so that buffered output is written, but not hang for ever. */
+/**
+ * Lets the process end by itself, so that buffered output is written, but does not let it hang for
+ * ever.
+ */
 function end(logger: Logger, exitCode: number): void {
   process.exitCode = exitCode;
   setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * Things that must be closed again, in the reverse order of their opening. A service that fails
- * half-way through its start thereby leaves nothing open.
+ * Resources that must be closed again, in the reverse order of their opening. So a service that fails
+ * during its start leaves nothing open.
  */
 export interface Scope extends AsyncDisposable {
   /** Takes charge of a resource and returns it. */
@@ -10,11 +10,11 @@ export interface Scope extends AsyncDisposable {
   ): Resource;
   /** Runs this when the scope closes. */
   defer(close: () => Promise<void> | void): void;
-  /** Runs a part of a start; when it fails, the scope is closed before the error goes on. */
+  /** Runs a part of a start. When it fails, the scope is closed before the error is thrown on. */
   guard<Result>(start: () => Promise<Result>): Promise<Result>;
   /**
-   * Closes everything, the last one first; only the first call has an effect. When several fail,
-   * all the others are still closed and the error is a SuppressedError.
+   * Closes everything, the last one first; only the first call has an effect. When one close fails, all
+   * the others are still closed. When several fail the error is a SuppressedError.
    */
   close(): Promise<void>;
 }

@@ -4,14 +4,14 @@ import type { ConfigProblem } from "./config-error.ts";
 
 const SUFFIX = "_FILE";
 
-/** The variable that names a file with a setting's value in it. */
+/** The variable that names a file with a setting's value. */
 export function fileSettingName(setting: string): string {
   return `${setting}${SUFFIX}`;
 }
 
 /**
- * Reads the settings for which a file is named: what DATABASE_URL_FILE names becomes DATABASE_URL, as
- * secrets are mounted by Kubernetes and Docker. Space around the value is left out.
+ * Reads the settings for which a file is named: the file that DATABASE_URL_FILE names gives
+ * DATABASE_URL, as Kubernetes and Docker mount secrets. Space around the value is removed.
  *
  * @param given the variables that are set
  * @param names the settings that are wanted

@@ -94,7 +94,7 @@ export function url(...protocols: readonly string[]) {
   );
 }
 
-/** Where a gRPC server listens or is found; a list is for those who call it. */
+/** The address where a gRPC server listens or is found; a list is for callers. */
 export function grpcAddress() {
   return setting(
     "host:port, unix:/path or IPv4 addresses with ports, separated by commas",
@@ -111,7 +111,7 @@ function isIPv4WithPort(text: string): boolean {
   return isIPv4(host) && Number(port) <= 65_535;
 }
 
-/** Where to listen for HTTP, or where that is; a list is for those who call it. */
+/** The address where an HTTP server listens or is found; a list is for callers. */
 export function hostAndPort() {
   return setting("host:port, or several separated by commas", (value) => {
     const items = value.split(",").map((item) => item.trim());
@@ -158,7 +158,7 @@ export function nat64Prefixes() {
   );
 }
 
-/** Domains of e-mail addresses, separated by commas; as they go over the wire: lower case, ASCII. */
+/** Domains of e-mail addresses, separated by commas, in the form of the wire: lower case, ASCII. */
 export function mailDomains() {
   return setting("domains such as example.com, separated by commas", (value) => {
     const domains = value.split(",").map((item) => domainToASCII(item.trim()));
@@ -176,7 +176,9 @@ export function base64Keys(byteLength: number) {
   });
 }
 
-/** Buffer.from skips over what is no base64, which would make a mistyped key another one. */
+/**
+ * Buffer.from skips characters that are not base64, which would turn a mistyped key into another one.
+ */
 function readBase64(text: string, byteLength: number): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
   const canonical = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
@@ -192,7 +194,9 @@ export function signingKey() {
   });
 }
 
-/** Public keys of the issuers of tokens: `issuer=key` with the key's PEM in base64, by commas. */
+/**
+ * Public keys of the issuers of tokens: `issuer=key` with the key's PEM in base64, separated by commas.
+ */
 export function issuerKeys() {
   const issuers = TOKEN_ISSUERS.join(", ");
   const expected = `issuer=key pairs separated by commas: issuers are ${issuers}, keys Ed25519 public keys in PEM as base64`;
@@ -208,7 +212,7 @@ export function issuerKeys() {
   });
 }
 
-/** A private key would do, too, but has no business where others are only to be checked. */
+/** A private key would work, too, but does not belong where tokens are only verified. */
 function isPublicKey(pem: string): boolean {
   return !pem.includes("PRIVATE") && isKey(readVerificationKey, pem);
 }

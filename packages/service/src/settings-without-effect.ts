@@ -4,7 +4,10 @@ import { PROVIDER_IDS, PROVIDER_SETTINGS, providerSettingName } from "./provider
 import { SETTINGS } from "./settings.ts";
 import type { SettingName } from "./settings.ts";
 
-/** What this version does not do, for which a setting is there; undefined for one that is read. */
+/**
+ * What this version does not do, though a setting is meant for it; undefined for a setting that is
+ * read.
+ */
 export function withoutEffect(name: SettingName): string | undefined {
   return textOrUndefined(SETTINGS[name].meta()?.["withoutEffect"]);
 }
@@ -15,8 +18,8 @@ export function withoutEffectOfProviders(key: keyof typeof PROVIDER_SETTINGS): s
 }
 
 /**
- * One line for each setting that is given but changes nothing in this version, so that nobody relies
- * on it: "RATE_LIMIT_READ is set, but this version does not limit rates yet."
+ * One line for each setting that is given but changes nothing in this version, so that nobody relies on
+ * it: "RATE_LIMIT_READ is set, but this version does not limit rates yet."
  */
 export function explainSettingsWithoutEffect(env: Environment): string[] {
   return [...marks()]
@@ -31,7 +34,7 @@ function marks(): Map<string, string | undefined> {
       byName.set(providerSettingName(id, key), withoutEffectOfProviders(key));
     }
   }
-  // The catalogue knows better about a name that is in both.
+  // For a name that is in both, the catalogue counts.
   for (const name of keysOf(SETTINGS)) byName.set(name, withoutEffect(name));
   return byName;
 }

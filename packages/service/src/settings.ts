@@ -27,10 +27,10 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * The one catalogue of everything that can be set by environment (D53). Each service picks the
- * settings it needs; docs/ops/settings.md is made from it. `.default()` values are final ones, what
- * has none and is optional is off or chosen by the service. `withoutEffect` marks what is read by
- * nobody yet and completes "this version …"; whoever begins to read a setting takes its mark away,
+ * The one catalogue of everything that the environment can set (D53). Each service picks the settings
+ * it needs, and docs/ops/settings.md is generated from it. `.default()` values are final. An optional
+ * setting without a default is off, or the service chooses. `withoutEffect` marks a setting that
+ * nothing reads yet, and completes "this version …". Whoever begins to read a setting removes its mark,
  * as a test demands.
  */
 export const SETTINGS = {

@@ -1,14 +1,15 @@
-/** How many places there are. */
+/** The number of places. */
 export interface ShareLimits {
-  /** Of all tenants together. */
+  /** Places of all tenants together. */
   total: number;
-  /** What one tenant may hold at most, however many are free. */
+  /** The most that one tenant may hold, however many are free. */
   perTenant: number;
 }
 
 /**
- * Places that tenants hold for long, such as open connections. Nobody may hold more than are left free:
- * one tenant alone gets half of them, the next half of the rest, so that there is one for whoever comes.
+ * Places that tenants hold for long, such as open connections. No tenant may hold more than are left
+ * free. One tenant alone gets half of them, the next half of the rest. So there is one for every
+ * newcomer.
  */
 export class Shares {
   readonly #limits: ShareLimits;
@@ -20,9 +21,9 @@ export class Shares {
   }
 
   /**
-   * Takes a place, or as many as are said.
+   * Takes a place, or `amount` of them.
    *
-   * @returns gives them back, however often it is called; null when the tenant has its share
+   * @returns releases them, however often it is called; null when the tenant has its share
    */
   take(tenant: string, amount = 1): (() => void) | null {
     const { total, perTenant } = this.#limits;

@@ -1,9 +1,9 @@
-/** Work may hold the event loop for so many milliseconds before others get it. */
+/** Work may hold the event loop for this long before others get it. */
 const SLICE_MS = 8;
 
 /**
- * Shares one event loop among many pieces of work that become ready together. While the present slice is
- * used up, pieces wait in line, and one is done in each turn of the loop: a thousand pieces of 5 ms never
+ * Shares one event loop among many pieces of work that become ready together. When the present slice is
+ * used up, pieces wait in line, and each turn of the loop does one. A thousand pieces of 5 ms never
  * hold it for 5 s.
  */
 export class Slices {
@@ -26,7 +26,7 @@ export class Slices {
     setImmediate(() => this.#next());
   }
 
-  /** In the loop's next turn, after everybody else's events. */
+  /** Goes on in the loop's next turn, after everybody else's events. */
   #next(): void {
     this.#endsAt = null;
     const first = this.#line.shift();

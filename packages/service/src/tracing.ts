@@ -28,10 +28,13 @@ export function traceSettings(
   };
 }
 
-/** A collector that is away for a night leaves so many lines an hour: sixty. */
+/** A collector that is away for a night leaves sixty lines per hour. */
 const TELL_EVERY_MS = 60_000;
 
-/** Opens the way to the collector; undefined when there is none. Its troubles are told once a minute. */
+/**
+ * Opens the exporter to the collector; undefined when there is none. Its troubles are logged once a
+ * minute.
+ */
 export function openServiceTraces(
   { endpoint, headers = {}, ...sampling }: TraceSettings,
   { logger, metricsRegistry }: { logger: Logger; metricsRegistry: Registry },

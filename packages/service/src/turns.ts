@@ -1,7 +1,7 @@
-/** How much may be taken at the same time. */
+/** The limits of what may be taken at the same time. */
 export interface TurnLimits {
   perTenant: number;
-  /** Of all tenants together; no limit by default. */
+  /** For all tenants together; no limit by default. */
   total?: number;
 }
 
@@ -11,15 +11,15 @@ interface Waiter {
 }
 
 /**
- * Lets so much go on at the same time and the rest wait: first come, first served within a tenant, by
- * turns between tenants (D57). However much one tenant has waiting, another's next is as near. What each
- * takes is one place, unless it says how much.
+ * Lets so much run at the same time and the rest wait: first come, first served within a tenant, in
+ * turns between tenants (D57). However much one tenant has waiting, another's next item is as near.
+ * Each takes one place, unless it says how many.
  */
 export class Turns {
   readonly #perTenant: number;
   readonly #total: number;
   readonly #active = new Map<string, number>();
-  /** The tenant that was served last is the last one; a set keeps order and loses any member fast. */
+  /** The tenant that was served last is at the end. A set keeps order and removes any member fast. */
   readonly #waiting = new Map<string, Set<Waiter>>();
   #activeTotal = 0;
 
@@ -29,10 +29,10 @@ export class Turns {
   }
 
   /**
-   * Waits for a place, or for as much as is asked for. Who asks for more than there is for a tenant gets
-   * that much.
+   * Waits for a place, or for `amount` of them. A request for more than a tenant may have gets that
+   * much.
    *
-   * @returns gives it back; to be called once
+   * @returns releases it; to be called once
    * @throws the signal's reason when it was aborted first
    */
   take(tenant: string, signal: AbortSignal, amount = 1): Promise<() => void> {
@@ -44,7 +44,7 @@ export class Turns {
       const onAbort = (): void => {
         this.#leave(tenant, waiter);
         reject(signal.reason);
-        // It may have held up smaller ones.
+        // The aborted request may have held up smaller ones.
         this.#startWaiting();
       };
       const waiter: Waiter = {
@@ -62,9 +62,9 @@ export class Turns {
   }
 
   /**
-   * Takes a place, or as much as is said, when that is free and nobody waits.
+   * Takes a place, or `amount` of them, if that is free and nobody waits.
    *
-   * @returns gives it back, to be called once; null when there is none now
+   * @returns releases it, to be called once; null when there is none now
    */
   takeNow(tenant: string, amount = 1): (() => void) | null {
     const wanted = Math.min(amount, this.#perTenant, this.#total);
@@ -72,7 +72,7 @@ export class Turns {
     return isFree ? this.#occupy(tenant, wanted) : null;
   }
 
-  /** Whether a tenant itself has taken so much that no more is left for it. */
+  /** Whether a tenant itself holds so much that no more is left for it. */
   isAtLimit(tenant: string, amount = 1): boolean {
     return !this.#fitsTenant(tenant, Math.min(amount, this.#perTenant));
   }
@@ -105,7 +105,7 @@ export class Turns {
     while (this.#startNext());
   }
 
-  /** Smaller ones do not overtake one whose turn it is, else it might wait for ever. */
+  /** Smaller requests do not overtake the one whose turn it is, else that one might wait for ever. */
   #startNext(): boolean {
     for (const [tenant, queue] of this.#waiting) {
       const [next] = queue;

@@ -1,6 +1,6 @@
 /**
- * Beginnings of names that are ours alone. Vendors' prefixes (RESTATE_, NANGO_, OPENAI_, …) are not
- * among them, because their own tools read variables of that kind.
+ * Prefixes that only our names have. Vendors' prefixes (RESTATE_, NANGO_, OPENAI_, …) are not among
+ * them, because their own tools read such variables.
  */
 const RESERVED_PREFIXES = [
   "DELIVERY_",
@@ -21,8 +21,8 @@ const RESERVED_PREFIXES = [
 ];
 
 /**
- * What Kubernetes sets in every pod for each service of the namespace: for one named `runs` it is
- * RUNS_SERVICE_HOST, RUNS_PORT, RUNS_PORT_50052_TCP_ADDR and so on.
+ * Variables that Kubernetes sets in every pod for each service of the namespace: for one named `runs`
+ * they are RUNS_SERVICE_HOST, RUNS_PORT, RUNS_PORT_50052_TCP_ADDR and so on.
  */
 const KUBERNETES_SERVICE_LINK =
   /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
@@ -37,8 +37,8 @@ export interface UnknownSetting {
 }
 
 /**
- * Finds misspelt settings among everything else that an environment holds: names that begin like
- * ours, or that are a slip away from a known one.
+ * Finds misspelt settings among everything else in an environment: names that begin like ours, or that
+ * are one slip away from a known one.
  */
 export function findUnknownSettings(
   names: readonly string[],

@@ -9,10 +9,10 @@ export type LabelledValues<Label extends string> = Iterable<
 const lookers = new WeakMap<Gauge, Set<() => LabelledValues<string>>>();
 
 /**
- * A gauge that looks at its values when it is asked for; looking must be cheap and cannot wait. Several may
- * be looked at under one name: values of the same labels are added.
+ * A gauge that computes its values at each scrape; that must be cheap and synchronous. Several sources
+ * may share one name: values of the same labels are added.
  *
- * @returns ends looking
+ * @returns ends the gauge
  */
 export function watchGauge<Label extends string>(
   registry: Registry,

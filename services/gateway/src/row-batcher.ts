@@ -17,8 +17,8 @@ export function createRowBatcher(rows: RpcClient<RowsServiceService>): RowBatche
     charsMax: 4 * 1024 * 1024,
     charsOf: ({ dataJson }) => dataJson.length,
     // Writers of one table take turns; a second call keeps the service from waiting for this one.
-    lineOf: ({ tableId }) => tableId,
-    callsMax: 2,
+    partitionKey: ({ tableId }) => tableId,
+    concurrencyMax: 2,
     sendOne: (request, call) => rows.insertRow(request, call),
     async *sendMany(items, call) {
       const { results } = await rows.insertRows(

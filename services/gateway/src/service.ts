@@ -209,7 +209,7 @@ async function prepareApp(
     authenticator,
     rateLimits,
     database,
-    forget: (change) => authenticator.forget(change),
+    forget: (change) => authenticator.invalidate(change),
     signIns,
     cursors,
     largeAnswers: new AnswerTurns(LARGE_ANSWERS),

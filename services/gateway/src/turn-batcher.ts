@@ -16,12 +16,12 @@ export interface TurnBatcherOptions<Request, Response> {
   charsMax: number;
   charsOf(request: Request): number;
   /** Requests of different lines never go together; by default all stand in one. */
-  lineOf?(request: Request): string;
+  partitionKey?(request: Request): string;
   /**
    * While so many calls of a line are under way its requests gather; for those that would only wait
    * for each other behind the service. By default none waits.
    */
-  callsMax?: number;
+  concurrencyMax?: number;
   sendOne(request: Request, call: RpcCallOptions): Promise<Response>;
   /** Answers each, or says why it could not, in any order and as soon as it is known. */
   sendMany(
@@ -52,7 +52,7 @@ export function createTurnBatcher<Request, Response extends object>(
 ): (request: Request, call: RpcCallOptions) => Promise<Response> {
   type Item = Waiting<Request, Response>;
   type Line = { waiting: Item[]; calls: number; isDue: boolean };
-  const { callsMax = Number.POSITIVE_INFINITY } = options;
+  const { concurrencyMax = Number.POSITIVE_INFINITY } = options;
   /** By identity, since a call speaks for one caller; an API key has one object while it is cached. */
   const linesOf = new Map<Identity, Map<string, Line>>();
 
@@ -75,7 +75,7 @@ export function createTurnBatcher<Request, Response extends object>(
 
   const flush = (line: Line, identity: Identity, name: string): void => {
     line.isDue = false;
-    while (line.waiting.length > 0 && line.calls < callsMax) {
+    while (line.waiting.length > 0 && line.calls < concurrencyMax) {
       const batch = line.waiting.splice(0, batchSize(line.waiting, options));
       line.calls += 1;
       void send(batch).finally(() => {
@@ -114,10 +114,10 @@ export function createTurnBatcher<Request, Response extends object>(
     const { identity } = call;
     if (identity === undefined) return options.sendOne(request, call);
     return new Promise((resolve, reject) => {
-      const name = options.lineOf?.(request) ?? "";
+      const name = options.partitionKey?.(request) ?? "";
       const line = findLine(identity, name);
       line.waiting.push({ request, call, resolve, reject });
-      if (line.isDue || line.calls >= callsMax) return;
+      if (line.isDue || line.calls >= concurrencyMax) return;
       line.isDue = true;
       setImmediate(flush, line, identity, name);
     });

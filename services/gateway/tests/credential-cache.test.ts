@@ -105,7 +105,7 @@ describe("the cache of credentials", () => {
   it("forgets whom a change is about, and nobody else", async () => {
     const { cache, asked } = startCache(always);
     await Promise.all([cache.find(hashOf(1)), cache.find(hashOf(2))]);
-    cache.forget(({ name }) => name === "1");
+    cache.invalidate(({ name }) => name === "1");
     await Promise.all([cache.find(hashOf(1)), cache.find(hashOf(2))]);
     expect(asked).toEqual(["1", "2", "1"]);
   });
@@ -116,7 +116,7 @@ describe("the cache of credentials", () => {
     const { cache, asked } = startCache(() => answers.shift() ?? Promise.resolve(null));
     const overtaken = cache.find(hashOf(1));
     await waitFor(() => asked.length === 1);
-    cache.forget(() => true);
+    cache.invalidate(() => true);
     expect(await cache.find(hashOf(1))).toBeNull();
     first.resolve({ name: "1" });
     await overtaken;

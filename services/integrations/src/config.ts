@@ -59,7 +59,11 @@ export type IntegrationsConfig = z.output<typeof settings> & {
   providers: ReadonlyMap<string, ProviderSettings>;
 };
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError naming everything that is missing or wrong
+ */
 export function readConfig(env: Environment): IntegrationsConfig {
   return { ...parseConfig(settings, env), providers: parseProviderSettings(env) };
 }

@@ -24,45 +24,45 @@ import type { UseRecorder } from "./use-recorder.ts";
 /** What the RPC handlers work with. */
 export interface ServiceContext extends AgentCalls {
   database: Database;
-  /** Changes that callers ask for. */
+  /** Makes callers' changes in turns between companies. */
   writes: CompanyWrites;
   ring: KeyRing;
   uses: UseRecorder;
   mail: Mail;
   audit: AuditTrail;
-  /** The one way out to providers. */
+  /** The one client for providers. */
   providerHttp: ProviderHttp;
-  /** How accounts at OAuth providers and banks are connected. */
+  /** Connects accounts at OAuth providers and banks. */
   flow: AuthorizationFlow;
   /** For attempts of people to connect accounts. */
   authorization: CallbackContext;
-  /** What the pages of attempts ask for. */
+  /** Answers the pages of attempts. */
   attemptPage: AttemptPage;
-  /** To be woken when access of an ended connection is to be taken back. */
+  /** Woken when access of an ended connection is to be revoked. */
   revocations: Pick<Loop, "wake">;
-  /** To be woken when an attempt has ended for which somebody may have connected an account at the broker. */
+  /** Woken when an attempt has ended for which somebody may have connected an account at the broker. */
   leftovers: Pick<Loop, "wake">;
-  /** Tokens that keys were exchanged for. */
+  /** Tokens for which keys were exchanged. */
   tokens: LoginTokens;
-  /** What is being renewed in this process. */
+  /** Renewals under way in this process. */
   renewals: RenewalsUnderWay;
-  /** What opens accounts, for whoever calls providers. */
+  /** Opens connections, for calls of providers. */
   access: ConnectionAccessCache;
-  /** Connections that are called too often. */
+  /** Pauses of connections that are called too often. */
   pauses: Pauses;
-  /** What is done about credentials that a provider refused. */
+  /** Handles credentials that a provider refused. */
   refused: RefusedCredentials;
-  /** Brings files from where tenants say that they are. */
+  /** Fetches files from the URLs that tenants give. */
   files: FileLoader;
   /** Makes and reads the cursors of lists. */
   cursors: CursorCodec;
   /** The models that agents use. */
   models: Models;
-  /** Checks and composes what an agent is asked. */
+  /** Checks and composes questions to agents. */
   prepareQuestion: PrepareQuestion;
-  /** Evaluations of agents that are under way, and how long each may take. */
+  /** Bounds the evaluations of agents under way, and their time. */
   evaluations: EvaluationPlaces;
-  /** What judges answers by expressions. */
+  /** Judges answers by expressions. */
   expressions: CaseExpressions;
   logger: Logger;
 }

@@ -44,13 +44,13 @@ import { getCursorKey } from "./store/cursor-key.ts";
 import { createUseRecorder } from "./use-recorder.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
-/** What the service needs from its surroundings. */
+/** What the service needs from its environment. */
 export interface IntegrationsServiceOptions {
   databaseUrl: string;
   databasePoolSize: number;
-  /** The keys of SECRETS_KEK, the first one encrypts; asked again when one is missing. */
+  /** Loads the keys of SECRETS_KEK; the first one encrypts. It is called again when a key is missing. */
   loadKeks: LoadKeks;
-  /** Where the events of other services come from, and its own go to. */
+  /** The bus of other services' events, and of the service's own. */
   bus: EventBus;
   /** The mail server; steps that send e-mail fail as long as it is not set. */
   mail?: MailOptions | undefined;
@@ -66,9 +66,11 @@ export interface IntegrationsServiceOptions {
   broker?: BrokerOptions | null | undefined;
   /** The models that agents use; those of the settings' defaults, without keys, when absent. */
   models?: ModelSettings | undefined;
-  /** Of one exchange with an AI provider; 120 s by default. */
+  /** The time limit of one exchange with an AI provider, in milliseconds; 120 s by default. */
   agentTimeoutMs?: number | undefined;
-  /** How long either is waited for when accounts are connected or renewed; 10 s by default. */
+  /**
+   * How long a provider or the broker is waited for when accounts are connected or renewed; 10 s by default.
+   */
   answerTimeoutMs?: number | undefined;
   /** How long callbacks of one attempt wait for each other; by default below 45 s with what they ask. */
   callbackWaits?: CallbackWaits | undefined;
@@ -76,25 +78,25 @@ export interface IntegrationsServiceOptions {
   agentCalls?: AgentCallOptions | undefined;
   /** How long an evaluation of an agent may take; 5 min by default. */
   evaluationTimeoutMs?: number | undefined;
-  /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
+  /** The address for gRPC: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
-  /** Whose tokens are accepted. */
+  /** The issuers whose tokens are accepted. */
   tokenPublicKeys: IssuerKeys;
   /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
   grpcReflection?: boolean | undefined;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
-  /** Where request metrics are registered; without one none are taken. */
+  /** The registry of request metrics; without one none are taken. */
   metricsRegistry?: Registry | undefined;
-  /** Makes the spans of traces that are recorded; without one there are none. */
+  /** Makes the spans of recorded traces; without one there are none. */
   tracer?: Tracer | undefined;
 }
 
 /** A service that accepts calls. */
 export interface RunningService {
-  /** The address it is really bound to. */
+  /** The address that it is bound to. */
   grpcAddress: string;
-  /** Finishes running calls and gives everything back. */
+  /** Finishes running calls and releases everything. */
   stop(): Promise<void>;
 }
 
@@ -103,11 +105,10 @@ const USES_FLUSH_MS = 3_000;
 const AGENT_TIMEOUT_MS = 120_000;
 
 /**
- * Starts the service.
+ * Starts the service. If that fails nothing stays open.
  *
- * @throws AppError UNAVAILABLE when the database cannot be reached, ConfigError when SECRETS_KEK
- * lacks a key that stored secrets need or a mail setting is wrong, Error when the address is taken;
- * nothing stays open then
+ * @throws AppError UNAVAILABLE when the database cannot be reached, ConfigError when SECRETS_KEK lacks a key
+ * that stored secrets need or a mail setting is wrong, Error when the address is taken
  */
 export async function startIntegrationsService(
   options: IntegrationsServiceOptions,
@@ -227,13 +228,13 @@ export async function startIntegrationsService(
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
-    // Before the server ends the calls.
+    // This comes before the server ends the calls.
     scope.defer(() => agentCalls.heldCalls.stopping());
     return { grpcAddress: bound.address, stop: () => scope.close() };
   });
 }
 
-/** The broker's address is the operator's, as a provider's base URL is, so it may be private as well. */
+/** The operator sets the broker's address, like a provider's base URL, so it may be private as well. */
 function withBroker(
   providers: ReadonlyMap<string, ProviderSettings>,
   broker: BrokerOptions | null,

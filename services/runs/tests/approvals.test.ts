@@ -162,7 +162,7 @@ describe("an approval", () => {
   });
 
   it("that timed out says so, and cannot be decided", async () => {
-    // It may be over before anybody looks: nothing here depends on seeing it wait.
+    // The wait may be over before anybody looks, so nothing here depends on seeing it.
     const config = { timeoutMs: 300, onTimeout: "approve" };
     const runId = await harness.start(await harness.deploy([approval("ask", config)]));
     expect((await harness.waitForEnd(runId)).status).toBe(RunStatus.COMPLETED);
@@ -197,7 +197,7 @@ describe("an approval", () => {
       ['{"amount":"much"}', ["data", "amount"]],
       ["[]", ["data"]],
       ["null", ["data"]],
-      // An approval without data is one with nothing in it.
+      // An approval without data counts as one with an empty object.
       [undefined, ["data", "amount"]],
     ] as const) {
       await expect(decide(asked, { dataJson })).rejects.toMatchObject({
@@ -261,7 +261,7 @@ describe("an approval", () => {
     }
     const ann = person("user-1", "ann@example.TEST");
     expect((await decide(asked, {}, ann)).decidedBy).toBe("user-1");
-    // Also after it is decided, others do not learn how it stands.
+    // Even after the decision, others do not learn the status.
     await expect(decide(asked, {}, harness.identity)).rejects.toMatchObject({
       reason: "FORBIDDEN",
     });

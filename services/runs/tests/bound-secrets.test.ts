@@ -1,7 +1,10 @@
 import { describe, expect, it } from "@jest/globals";
 import { createSecretBonds } from "../src/secrets/bound-secrets.ts";
 
-/* D66: which of a run's bound secrets are in a text. That they go nowhere else is in tests/e2e/bound-secrets. */
+/*
+ * Finds which of a run's bound secrets are in a text (D66). tests/e2e/bound-secrets tests that they go
+ * nowhere else.
+ */
 
 const COUNT = 100;
 const valueOf = (index: number) => `sk_live_${String(index).padStart(3, "0")}_hqlyjwdar`;
@@ -50,7 +53,7 @@ describe("bound secrets in a text", () => {
   });
 });
 
-/** How often others had their turn while something went on. */
+/** How often other work had its turn during the given work. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -68,7 +68,7 @@ describe("CancelRun", () => {
     const run = await api.runs.cancelRun({ runId }, { identity: api.identity });
     expect(run).toMatchObject({ status: RunStatus.CANCELLED, startedAt: undefined });
     await api.startAnother("worker");
-    // The worker that comes too late finds the next run, and not this one.
+    // The worker that comes too late finds the next run instead.
     await api.runToEnd(workflowId);
     expect((await api.get(runId)).status).toBe(RunStatus.CANCELLED);
     await api.close();

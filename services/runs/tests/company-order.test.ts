@@ -24,7 +24,7 @@ let harness: RunsHarness;
 
 beforeEach(async () => {
   now = new Date("2026-03-01T10:20:30Z");
-  // Nobody works until a test starts a worker.
+  // No worker runs until a test starts one.
   harness = await startRunsHarness({ role: "api", now: () => now });
 });
 afterEach(() => harness.close());
@@ -80,7 +80,7 @@ describe("one company's thousands that are due, and another one's single one", (
       where workflow_id = ${greedyId}
         and started_at < (select started_at from runs.runs where id = ${run?.id ?? ""})
     `);
-    // The first claim sees the oldest 256 only; later ones see every company.
+    // The first claim sees only the oldest 256; later ones see every company.
     expect(earlier).toBeLessThan(100);
   });
 
@@ -101,7 +101,7 @@ describe("one company's thousands that are due, and another one's single one", (
       const { run } = await harness.runs.startRun(request, { identity: modest });
       expect(run?.status).toBe(RunStatus.COMPLETED);
     }
-    // The greedy company has got no more than its slots.
+    // The greedy company got no more than its slots.
     expect(gate.requests).toHaveLength(SLOTS);
     opened.resolve();
     await waitFor(() => gate.requests.length === 3 * SLOTS);
@@ -147,7 +147,7 @@ describe("one company's thousands that are due, and another one's single one", (
     const greedyId = await harness.deploy([mapping("a", 1)], { trigger });
     const modestId = await harness.deploy([mapping("a", 1)], { trigger, identity: modest });
     await copySchedules(greedyId, 500);
-    // The other one is due last of all.
+    // The other company's task is due last of all.
     await harness.database.query(nothing`
       update runs.schedules set next_run_at = '2026-03-01T10:20:59Z'
       where workflow_id <> ${modestId}

@@ -12,7 +12,7 @@ describe("a company whose backlog is full (D57)", () => {
   const MAX = 5;
   let harness: RunsHarness;
   beforeAll(async () => {
-    // Nobody executes anything, so whatever is started stays pending.
+    // No worker runs, so every started run stays pending.
     harness = await startRunsHarness({ role: "api", companyBacklogMax: MAX });
   });
   afterAll(() => harness.close());
@@ -30,7 +30,7 @@ describe("a company whose backlog is full (D57)", () => {
         },
         (error: AppError) => error,
       );
-    // What is admitted while runs are counted may count twice, until they are counted again.
+    // Runs that are admitted during a count may count twice, until the next count.
     await waitFor(async () => {
       await startOne();
       return runIds.length === MAX;

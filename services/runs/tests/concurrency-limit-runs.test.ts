@@ -71,8 +71,8 @@ describe("runs of a workflow with a concurrency limit (D15)", () => {
     const runIds = await Promise.all(Array.from({ length: 40 }, () => harness.start(workflowId)));
     const runs = await Promise.all(runIds.map((runId) => harness.waitForEnd(runId)));
     expect(new Set(runs.map((run) => run.status))).toEqual(new Set([RunStatus.COMPLETED]));
-    // That all three slots are used is the business of `concurrency-limit.test.ts`: here they need not
-    // be at the receiver at the same moment.
+    // `concurrency-limit.test.ts` tests that all three slots are used. Here they need not be at the
+    // receiver at the same moment.
     expect(most).toBeLessThanOrEqual(3);
     expect(await countSlots(workflowId)).toBe(0);
     for (const runId of runIds) {

@@ -33,7 +33,7 @@ afterAll(async () => {
   await testDatabase.close();
 });
 
-/** Lets the database itself refuse a slot too many, whoever looks at which moment. */
+/** Makes the database itself refuse a slot too many, at any moment. */
 async function guardLimits(connectionUri: string): Promise<void> {
   const admin = await openDatabase({ connectionUri, applicationName: "test" });
   await admin.query(sql.type(nothing)`
@@ -70,7 +70,7 @@ async function makeRuns(workflowId: string, count: number): Promise<string[]> {
   return ids;
 }
 
-/** Ends runs as an end of any kind does: their rows first, then what else follows from it. */
+/** Ends runs like any end does: first their rows, then what else follows. */
 async function end(workflowId: string, runIds: readonly string[], limited = true): Promise<void> {
   await database.transaction(async (transaction) => {
     await transaction.query(sql.type(nothing)`
@@ -132,7 +132,7 @@ async function takeWoken(): Promise<readonly string[]> {
   return database.transaction((transaction) => takeWakeUps(transaction, 1_000));
 }
 
-/** Wake-ups of these runs; other tests' stay out of it. */
+/** Wake-ups of these runs, without those of other tests. */
 async function wokenOf(runIds: readonly string[]): Promise<string[]> {
   const rows = await database.any(sql.type(idRow)`
     select run_id from runs.wake_ups where run_id = any(${sql.array([...runIds], "text")})
@@ -220,7 +220,7 @@ describe("a concurrency limit with onLimit queue (D15)", () => {
     const runs = await makeRuns(workflowId, 4);
     const [a = "", b = "", c = "", d = ""] = runs;
     expect(await enterAll(workflowId, [a, b], { limit: 1 })).toEqual(["entered", "queued"]);
-    // There would be room for it, but not past the one that came before.
+    // There would be room for it, but it may not overtake the one before.
     expect(await enter(workflowId, c, { limit: 3 })).toBe("queued");
     expect(await enter(workflowId, d, { limit: 3 })).toBe("queued");
     await end(workflowId, [a]);
@@ -293,7 +293,7 @@ describe("200 runs of a limit of three, executed by eight workers that die now a
         const outcome = await enter(workflowId, runId, { limit: 3 });
         if (outcome === "entered" && !begun.includes(runId)) begun.push(runId);
         if (outcome !== "entered") continue;
-        // Every seventh dies with its run in its hands; another worker takes that over.
+        // Every seventh worker dies while it executes its run. Another worker takes the run over.
         if (turns % 7 === 0) due.push(runId);
         else {
           await end(workflowId, [runId]);

@@ -122,7 +122,7 @@ describe("a run that waits", () => {
       last: "/flaky/y",
       ask: "second",
     });
-    // Nothing was done twice: one request that failed and one that did not for each item.
+    // Nothing was done twice: each item has one failed and one successful request.
     expect([...visits.values()]).toEqual([2, 2]);
     const seqs = run.stepResults.map(({ path }) => path);
     expect(new Set(seqs).size).toBe(seqs.length);

@@ -43,7 +43,7 @@ beforeAll(async () => {
     now: () => now,
     companyBacklogMax: MAX,
     childPatienceMs: 3_000,
-    // So that what waits rests in the queue, where the tests see it.
+    // Waiting runs are parked at once, so that the tests see them in the queue.
     shortWaitMs: 0,
   });
   backlog = await createTestBacklog(harness, MAX);
@@ -139,7 +139,7 @@ describe("while a company has as many pending runs as it may have (D57)", () => 
     await waitFor(async () => {
       now = new Date(now.getTime() + 60_000);
       const { runCount, lastError } = await get();
-      // A run that ends well forgets what was wrong before.
+      // A run that ends well clears the earlier error.
       return runCount > 0 && lastError === undefined;
     });
   });

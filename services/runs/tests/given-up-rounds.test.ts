@@ -30,7 +30,7 @@ it("a child that is given up is found by an index, whatever other runs are live"
     const workflowId = await harness.deploy([mapping("a", 1)]);
     for (let count = 0; count < 10; count += 1) await harness.start(workflowId);
     const { read } = await harness.database.transaction(async (transaction) => {
-      // So few rows would be read from end to end.
+      // So few rows would be read by a sequential scan.
       await transaction.query(sql.type(z.object({}))`set local enable_seqscan = off`);
       await giveUpChild(transaction, newId("run_"), "call:1");
       return transaction.one(sql.type(z.object({ read: z.number() }))`

@@ -106,7 +106,10 @@ const HOSTILE: Hostile[] = [
   },
 ];
 
-/** Of a run that has ended. Reading it whole takes seconds where it has 50,000 step results. */
+/**
+ * The error code of a run that has ended. Reading it whole takes seconds where it has 50,000 step
+ * results.
+ */
 async function codeOf(runId: string): Promise<string | null> {
   const { code } = await harness.database.one(sql.type(codeRow)`
     select error ->> 'code' as code from runs.runs where id = ${runId}
@@ -122,7 +125,7 @@ describe("a hostile run", () => {
     const runId = await harness.start(workflowId, input);
     let ended = false;
     const status = code === "RUN_TIMEOUT" ? RunStatus.TIMEOUT : RunStatus.FAILED;
-    // Not by reading the run, which has up to 50,000 step results.
+    // The run is not read for that, since it has up to 50,000 step results.
     const end = harness.waitForRun(workflowId, status).finally(() => (ended = true));
     const overtaking: boolean[] = [];
     for (let count = 0; count < 5; count++) {
@@ -131,7 +134,7 @@ describe("a hostile run", () => {
     }
     await end;
     expect(await codeOf(runId)).toBe(code);
-    // Those that end at once need not be overtaken.
+    // Cases that end at once need not be overtaken.
     if (!["RESPONSE_TOO_LARGE", "TEMPLATE_TOO_LARGE", "LOOP_LIMIT"].includes(code)) {
       expect(overtaking[0]).toBe(true);
     }

@@ -18,7 +18,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** An input of `http.request`, a value, and the place below the input that is wrong; null: nothing is. */
+/** An input of `http.request`, a value, and the wrong path below the input; null: it is valid. */
 const VALUES: readonly (readonly [key: string, value: unknown, wrong: string | null])[] = [
   ["successStatuses", null, null],
   ["successStatuses", ["2xx", 409], null],

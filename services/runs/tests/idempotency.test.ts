@@ -12,7 +12,7 @@ const nothing = z.object({});
 
 let harness: RunsHarness;
 let workflowId: string;
-/** Of two API processes. */
+/** Clients of two API processes. */
 let clients: readonly RpcClient<typeof RunsServiceService>[];
 
 beforeAll(async () => {

@@ -13,10 +13,10 @@ import {
 } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
 
-/* Inputs that are sent are in memory until they are answered: a worker has so many bytes of them (D57). */
+/* Inputs that are sent are in memory until they are answered, and a worker bounds their bytes (D57). */
 
 const TEXT = "x".repeat(1_000_000);
-/** What goes into 16 MiB. */
+/** As many of these texts as 16 MiB hold. */
 const AT_ONCE = 16;
 const ITEMS = 24;
 

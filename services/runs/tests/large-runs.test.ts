@@ -62,7 +62,7 @@ async function runOf(changes: readonly Change[], options: { isOld?: boolean } = 
 const evenly = (count: number, bytes: number): Change[] =>
   Array.from({ length: count }, () => ({ inputBytes: 0, outputBytes: bytes }));
 
-/** What is told of each result: its bytes, or in brackets those that are left out. */
+/** The returned results: each one's bytes, in brackets where they are left out. */
 function toldOf(results: readonly StepResult[]): string[] {
   return results.map(({ truncated, inputJson, outputJson, inputBytes, outputBytes }) => {
     if (!truncated) return `${bytesOf(inputJson)}+${bytesOf(outputJson)}`;
@@ -75,7 +75,7 @@ function bytesOf(json: string | undefined): number {
   return json === undefined ? 0 : Buffer.byteLength(json);
 }
 
-/** A run as ReadRun tells it, put together. */
+/** A run put together from the pieces of ReadRun. */
 async function readPieces(runId: string): Promise<Run> {
   let run: Run | undefined;
   for await (const { part } of harness.runs.readRun({ runId }, harness)) {
@@ -339,7 +339,7 @@ describe("Large runs that are read at once", () => {
   /** Room for one reader of a company, and for two in all. */
   const reading = { perTenant: 9 * MIB, total: 18 * MIB, waitMs: 300 };
 
-  /** A run that is being read by somebody who takes no more of it. */
+  /** A run that is being read by a client that stopped taking pieces. */
   async function holdReading(client: RunsHarness["runs"], identity: Identity) {
     const steps = evenly(8, MIB - 1);
     const workflowId = await harness.deploy(

@@ -157,7 +157,7 @@ describe("a missing secret", () => {
   );
 });
 
-it("a run that fails for a reason of ours says so and nothing more", async () => {
+it("a run that fails with an internal error says so and nothing more", async () => {
   const api = await startRunsHarness();
   try {
     const workflowId = await api.deploy([mapping("a", 1)]);

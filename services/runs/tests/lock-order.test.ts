@@ -21,7 +21,7 @@ import {
   wakeTasks,
 } from "../src/task-runtime/postgres-queries.ts";
 
-/** So many that a statement is still locking them when another one begins. */
+/** So many that a statement is still locking them when another begins. */
 const RUNS = 400;
 const ROUNDS = 10;
 const FENCE = 1;
@@ -90,7 +90,7 @@ interface FencedId {
   fence: number;
 }
 
-/** What writes several rows at once, given the runs in any order. */
+/** The statements that write several rows at once, given the runs in any order. */
 const WRITERS: Record<string, (transaction: Transaction, leases: FencedId[]) => Promise<unknown>> =
   {
     async checkpoint(transaction, leases) {
@@ -170,7 +170,7 @@ it("writers of the same rows in opposing orders wait for each other and never in
   const write = async (work: (typeof WRITERS)[string]): Promise<void> => {
     for (let round = 0; round < ROUNDS; round += 1) {
       try {
-        // Nothing stays, so that each of them finds all rows each time.
+        // Nothing is kept, so that each of them finds all rows each time.
         await database.transaction(async (transaction) => {
           await work(transaction, shuffled());
           throw rollBack;

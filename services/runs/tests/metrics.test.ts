@@ -77,7 +77,7 @@ describe("the metrics of a worker", () => {
     ["how long expressions wait", 'expressions_oldest_wait_seconds{pool="runs"}', 0],
     ["rows that were apart", 'runs_reconciled_total{kind="run_without_task"}', 0],
   ])("tell of %s", async (_, series, value) => {
-    // What is measured now and then may have been so before the worker was at work.
+    // Figures that are measured at intervals may be older than the worker.
     await waitFor(async () => expect(await valueOf(series)).toBe(value), {
       what: `${series} ${value}`,
       timeoutMs: 60_000,
@@ -89,7 +89,7 @@ describe("the metrics of a worker", () => {
     const age = await waitFor(
       async () => {
         const value = (await valueOf(series)) ?? 0;
-        // The one whose worker was lost is older, until it is claimed.
+        // The task whose worker was lost is older, until it is claimed.
         return value >= 120 && value < 600 ? value : null;
       },
       { what: "two minutes", timeoutMs: 60_000 },

@@ -9,7 +9,7 @@ import { createTestDatabase } from "@workflow/testkit";
 import { z } from "zod";
 
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
-/** The first of those that make partitions (ADR 31). */
+/** The first migration that makes partitions (ADR 31). */
 const PARTITIONS = "0013";
 const nothing = z.object({});
 
@@ -18,7 +18,7 @@ let database: Database;
 let connectionUri: string;
 let before: string;
 
-/** Stored before the migration. */
+/** Rows from before the migration. */
 const parent = { id: newId("run_") };
 const child = { id: newId("run_"), parentRunId: parent.id };
 let fileBefore: number;
@@ -87,7 +87,7 @@ const readStored = (runId: string) =>
     where id = ${runId}
   `);
 
-/** Where the rows of the time before lie on the disk. */
+/** The files on disk of the old rows. */
 const fileOf = () =>
   database.oneFirst(sql.type(z.object({ file: z.number() }))`
     select pg_relation_filenode(

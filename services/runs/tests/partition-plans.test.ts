@@ -88,7 +88,7 @@ beforeAll(async () => {
     update runs.approvals set status = 'waiting', decided_at = null where run_id >= ${live[0] ?? ""}
   `);
   await owner.query(sql.type(nothing)`analyze`);
-  // As autovacuum does in the end.
+  // Autovacuum does the same in the end.
   await owner.query(sql.type(nothing)`
     select brin_summarize_new_values(pg_class.oid)
     from pg_class join pg_am on pg_am.oid = relam
@@ -230,7 +230,7 @@ const outside = AsyncLocalStorage.snapshot();
 describe("partitions of the months to come", () => {
   it("are not waited for where they are there", async () => {
     await owner.transaction(async (transaction) => {
-      // As who drops a large partition holds it.
+      // A process that drops a large partition holds this lock.
       await transaction.query(sql.type(nothing)`
         select pg_advisory_xact_lock(hashtextextended('runs partitions', 0))
       `);

@@ -6,7 +6,7 @@ import type { RunsHarness } from "./support/runs-harness.ts";
 
 type Outcome = Awaited<ReturnType<ProviderClient["execute"]>>;
 
-/** What the integrations service answers to one call after the other. */
+/** The integrations service's answers to one call after the other. */
 let answers: (() => Outcome)[];
 let calls: ProviderCall[];
 
@@ -59,7 +59,7 @@ describe.each([0, 60_000])("a step of a paused connection (short waits: %s ms)",
     expect(outputOf(run)).toEqual({ id: "c_1" });
     expect(resultsOf(run)[0]).toMatchObject({ attempt: 3 });
     expect(run.stepResults[0]?.inputJson).toBe('{"email":"ada@example.com"}');
-    // The end of the wait for another attempt is nobody's turn.
+    // The end of the wait for another attempt is no turn.
     expect(calls.map(({ hasTurn }) => hasTurn)).toEqual([false, true, false, true, false]);
   });
 

@@ -23,7 +23,7 @@ const delay = (durationMs: number) => ({
 });
 const HOUR_MS = 3_600_000;
 
-/** How many rows of a kind were found apart so far. */
+/** How many mismatched rows of a kind were found so far. */
 async function found(kind: string): Promise<number> {
   const text = await registry.getSingleMetricAsString("runs_reconciled_total");
   return Number(new RegExp(`kind="${kind}"} (\\d+)`).exec(text)?.[1]);
@@ -126,7 +126,7 @@ describe("a live run without a task", () => {
       return locks === 1;
     });
     await deleteTasks([runId]);
-    // Whatever rounds this process makes meanwhile, another one's are enough.
+    // Other rounds of this process do not matter: another process's rounds are enough.
     await harness.runToEnd(await harness.deploy([delay(600)]));
     expect(await tasksOf([runId])).toBe(0);
     release();

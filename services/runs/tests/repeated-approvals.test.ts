@@ -43,7 +43,7 @@ async function approvalsOf(runId: string): Promise<Approval[]> {
   return (await harness.approvals.listRunApprovals({ runId }, options())).approvals;
 }
 
-/** Approves whatever is asked until the run ends; the paths that were asked, in order. */
+/** Approves everything until the run ends; returns the paths that were asked, in order. */
 async function approveAll(runId: string): Promise<{ run: Run; asked: string[] }> {
   const run = await waitFor(
     async () => {
@@ -84,7 +84,7 @@ const restart = (runId: string, fromStepId: string, override?: unknown) =>
     ),
   );
 
-/** Which results of a run were taken over. */
+/** The results of a run that were taken over. */
 const reusedIn = (run: Run): string[] =>
   run.stepResults.filter(({ reused }) => reused).map(({ path }) => path);
 

@@ -86,7 +86,7 @@ describe("RestartRun", () => {
     const original = await harness.runToEnd(workflowId, input);
     const run = await restartToEnd(original.id, "all", { a: 2, deep: { list: [9] }, added: null });
     expect(outputOf(run)).toEqual({ a: 2, keep: true, deep: { x: 1, list: [9] }, added: null });
-    // What ran before saw the old input, and is taken over as it was.
+    // Earlier steps saw the old input, and are taken over as they were.
     expect(run.stepResults[0]).toMatchObject({ path: "before", outputJson: "1", reused: true });
     expect((await harness.get(original.id)).inputJson).toBe(JSON.stringify(input));
   });

@@ -32,7 +32,7 @@ beforeAll(async () => {
     applicationName: "test",
     maxConnections: 1,
   });
-  // Of a table as small as this one Postgres may well read all rows, whoever's they are.
+  // In a table as small as this one Postgres may well read all rows, of any run.
   await database.query(sql.type(nothing)`
     do $$ begin
       execute format('alter database %I set enable_seqscan = off', current_database());
@@ -48,7 +48,10 @@ afterAll(async () => {
   await testDatabase.close();
 });
 
-/** The service for as long as `work` takes; its connections have told Postgres what they did then. */
+/**
+ * Runs the service for as long as `work` takes. After that its connections have reported their
+ * statistics to Postgres.
+ */
 async function withService<T>(
   options: Partial<RunsServiceOptions>,
   work: (harness: RunsHarness) => Promise<T>,
@@ -97,7 +100,7 @@ async function countsOf(work: () => Promise<unknown>): Promise<Counts> {
   };
 }
 
-/** Waits by the run's row alone: reading a run over the API reads its results, too. */
+/** Waits by the run's row alone: reading a run over the API would read its results, too. */
 async function waitForStatus(runId: string, status: string): Promise<string | null> {
   const row = z.object({ status: z.string(), output: z.string().nullable() });
   return waitFor(
@@ -151,7 +154,7 @@ describe("a run that resumes (D56)", () => {
     // An answer has some 150 chunks, each a block and some of their index; twenty have 3,000.
     expect(documents).toBeGreaterThan(0);
     expect(documents).toBeLessThan(1_000);
-    // How many there are, how each ended, and one output.
+    // Their number, how each ended, and one output.
     expect(rows).toBeLessThan(150);
   });
 
@@ -166,9 +169,9 @@ describe("a run that resumes (D56)", () => {
         expect(JSON.parse(output ?? "")).toHaveLength(WAITS);
       }),
     );
-    // It was parked, and claimed again, for almost every wait.
+    // The run was parked, and claimed again, for almost every wait.
     expect(tasks).toBeGreaterThan(WAITS);
-    // All at each wait would be 90,000.
+    // Reading all of them at each wait would be 90,000.
     expect(rows).toBeLessThan(5 * WAITS);
   });
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
 beforeEach(() => partitionSince(database, 8));
 afterAll(() => scope.close());
 
-/** The service of one test, so that those of others do not remove what it looks at. */
+/** Each test has a service of its own, so that others do not remove its rows. */
 let running = createScope();
 afterEach(async () => {
   await running.close();
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 const countRow = z.object({ runs: z.number(), results: z.number(), approvals: z.number() });
 
-/** What is stored of a company, and of everybody. */
+/** The number of stored rows, of a company and of all. */
 function countStored(companyId: string) {
   return database.one(sql.type(countRow)`
     select
@@ -144,7 +144,7 @@ describe("retention", () => {
     });
     await waitFor(async () => (await countOrphans()) === 0);
 
-    // Whole months are gone as partitions; those of which something is kept are not.
+    // Whole months are removed as partitions, unless something in them is kept.
     expect(await hasMonthOf(200)).toBe(false);
     expect(await hasMonthOf(160)).toBe(true);
     expect(await hasMonthOf(130)).toBe(true);
@@ -169,7 +169,7 @@ describe("retention", () => {
       approvals: young.length + 1,
     });
 
-    // What its month has waited for is its end.
+    // The month has waited only for the end of this run.
     await harness.runs.cancelRun({ runId: live }, { identity: testIdentity(usual.companyId) });
     await waitFor(async () => !(await hasMonthOf(130)), {
       timeoutMs: 60_000,

@@ -165,7 +165,7 @@ describe("RetryRun", () => {
     receiver.requests.length = 0;
     const { run } = await retry(failed.id);
     await waitFor(() => calls().includes("q2"));
-    // The slow branch sleeps again; what it did before that is not done again.
+    // The slow branch sleeps again; its earlier steps are not executed again.
     await harness.waitForRun(workflowId, RunStatus.SUSPENDED);
     expect(calls()).toEqual(["q2"]);
     await harness.runs.cancelRun({ runId: run?.id ?? "" }, { identity: harness.identity });

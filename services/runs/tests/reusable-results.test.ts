@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { compileDefinition } from "@workflow/definition";
-import { parsePlace } from "../src/operations/place.ts";
-import { findRestartPlace, findRetryPlace } from "../src/operations/restart-point.ts";
+import { parseStepPath } from "../src/operations/step-path.ts";
+import { findRestartPath, findRetryPath } from "../src/operations/restart-point.ts";
 import { reusableResults } from "../src/operations/reusable-results.ts";
 import type { RecordedResult } from "../src/operations/reusable-results.ts";
 
@@ -65,7 +65,7 @@ function result(text: string): RecordedResult {
 const results = (text: string) => text.split(" ").filter(Boolean).map(result);
 
 function kept(recorded: string, restart: string): string {
-  const place = parsePlace(STEPS, restart);
+  const place = parseStepPath(STEPS, restart);
   if (place === null) throw new Error(`no place ${restart}`);
   return reusableResults(STEPS, results(recorded), place).join(" ");
 }
@@ -139,14 +139,14 @@ describe("the results that a restart takes over", () => {
       result(`par.a.loop[${index}].l1`),
       result(`par.a.loop[${index}].l2`),
     ]).flat();
-    const place = parsePlace(STEPS, "par.a.loop[4999].l2");
+    const place = parseStepPath(STEPS, "par.a.loop[4999].l2");
     expect(reusableResults(STEPS, many, place)).toHaveLength(9_999);
   });
 });
 
 describe("the place where a restart begins", () => {
   const placeOf = (idOrPath: string, recorded = WHOLE) =>
-    findRestartPlace(STEPS, results(recorded), idOrPath)?.at(-1)?.path ?? null;
+    findRestartPath(STEPS, results(recorded), idOrPath)?.at(-1)?.path ?? null;
 
   it.each([
     ["last", "last"],
@@ -192,7 +192,7 @@ describe("the place where a restart begins", () => {
 
 describe("the place where a retry begins", () => {
   const placeOf = (recorded: string, failedPath: string | null = null) =>
-    findRetryPlace(STEPS, results(recorded), failedPath)?.at(-1)?.path ?? null;
+    findRetryPath(STEPS, results(recorded), failedPath)?.at(-1)?.path ?? null;
 
   it("is the step that failed the run", () => {
     expect(placeOf("first tolerant! cond! cond.yes.y1 cond.yes.y2!", "cond.yes.y2")).toBe(

@@ -113,7 +113,7 @@ describe("a worker that comes back to life after its run went to another one", (
       await waitForCalls(2);
       // The branch of the first worker has won, as far as that one knows.
       calls[0]?.resolve({});
-      // It learns that its lease is lost by no heartbeat, only from what it writes.
+      // It learns that its lease is lost only from what it writes, not from a heartbeat.
       proxy.loseAnswersToStatement("task_extend", 1_000);
       proxy.thaw();
       await first.stop();
@@ -155,7 +155,7 @@ describe("the time of a run (D28)", () => {
     await waitForCalls(1);
     await harness.waitForRun(workflowId, RunStatus.RUNNING);
     proxy.freeze();
-    // An hour goes by: the lease ran out at its beginning, or it was kept all the while.
+    // An hour passes: the lease ran out at its beginning, or it was kept all the time.
     await moveBack("runs", runId);
     if (isDown) await moveBack("tasks", runId);
     await startWorker();

@@ -71,7 +71,7 @@ async function spoilHistory(runId: string): Promise<void> {
   `);
 }
 
-/** Ends its wait, as if another worker had had it in between: this one remembers nothing of it. */
+/** Ends its wait as if another worker had executed it in between: this one remembers nothing of it. */
 async function makeDue(runId: string, takeovers: number, { database } = harness): Promise<void> {
   await database.query(sql.type(nothing)`
     update runs.open_steps set due_at = now() where run_id = ${runId}
@@ -198,7 +198,7 @@ describe("a run whose definition this version can't compile", () => {
 
 describe("a run whose row somebody else has locked", () => {
   it("holds up no other run, and goes on when it can be had", async () => {
-    // A time limit of its own: with the usual one its loading waits for half a minute.
+    // A short time limit: with the usual one loading waits for half a minute.
     const impatient = await startRunsHarness({
       statementTimeoutMs: 4_000,
       engineStatementTimeoutMs: 4_000,
@@ -219,7 +219,7 @@ describe("a run whose row somebody else has locked", () => {
         await release.promise;
       });
       await locked.promise;
-      // It is claimed, and what would load it waits for the lock, over the time limit.
+      // The task is claimed, and loading the run waits for the lock, over the time limit.
       await makeDue(runId, 0, impatient);
       for (let round = 0; round < 5; round += 1) {
         expect(await impatient.runToEnd(other)).toMatchObject({ status: RunStatus.COMPLETED });

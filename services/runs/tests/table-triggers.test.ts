@@ -19,7 +19,7 @@ import {
 import type { RunsHarness } from "./support/runs-harness.ts";
 
 let bus: EventBus;
-/** The bus of another process, which has seen nothing: what comes over it has come again. */
+/** The bus of another process, which has seen nothing: every event over it is a repeat. */
 let otherBus: EventBus;
 let harness: RunsHarness;
 
@@ -210,7 +210,7 @@ describe("a change of a row", () => {
       async () => {
         await otherBus.publish(left).then(
           () => (left = []),
-          // As a relay does: what has failed comes again.
+          // A relay does the same: failed events come again.
           () => {},
         );
         return left.length === 0 ? true : null;
@@ -230,7 +230,7 @@ describe("a change of a row", () => {
       rowEvent(tableId, "row_created", { rowId: 5 }),
     ];
     const publishing = publish([...unreadable, rowEvent(tableId, "row_moved")]);
-    // So it becomes a dead letter where there is a broker.
+    // With a broker it then becomes a dead letter.
     await expect(publishing).rejects.toMatchObject({
       name: "PublishError",
       failures: unreadable.map(({ id }) => expect.objectContaining({ id })),

@@ -20,7 +20,7 @@ import type { RunsHarness } from "./support/runs-harness.ts";
 
 let harness: RunsHarness;
 let receiver: HttpDouble;
-/** Answers what waits under a path. */
+/** Answers the requests that wait under a path. */
 const release = new Map<string, () => void>();
 
 beforeAll(async () => {

@@ -49,7 +49,7 @@ describe("a worker whose clock is a minute off", () => {
     const tookMs = performance.now() - startedAt;
     expect(run.status).toBe(RunStatus.COMPLETED);
     expect(tookMs).toBeGreaterThanOrEqual(400);
-    // It is not handed to a worker again and again meanwhile either.
+    // Nor is it handed to a worker again and again meanwhile.
     expect(await leasesOf(run.id)).toBeLessThanOrEqual(3);
   });
 

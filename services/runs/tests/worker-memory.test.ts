@@ -18,7 +18,7 @@ import {
 import type { RunsHarness } from "./support/runs-harness.ts";
 
 const nothing = z.object({});
-/** Of which a call that nobody knows is taken to need 192 KiB. */
+/** A call without earlier outputs is estimated to need 192 KiB of it. */
 const MEMORY_BYTES = 1024 * 1024;
 const CALLS_AT_ONCE = 5;
 const LARGE = 200 * 1024;
@@ -93,7 +93,7 @@ describe("the memory of a worker", () => {
       outputJson: '"fine"',
     });
     await harness.waitForEnd(greedyRun);
-    // By age it would be the last: 55 of the other company waited before it.
+    // By age it would be the last: 55 runs of the other company waited before it.
     const order = receiver.requests.map(({ path }) => path);
     expect(order).toHaveLength(61);
     expect(order.indexOf("/small")).toBeLessThan(40);
@@ -139,7 +139,7 @@ describe("the memory of a worker", () => {
     await harness.database.query(sql.type(nothing)`
       update runs.open_steps set due_at = now() where run_id = ${runId}
     `);
-    // As if another worker had had it in between, so that its history has to be read.
+    // As if another worker had executed it in between, so that its history has to be read.
     await harness.database.query(sql.type(nothing)`
       update runs.tasks set due_at = now(), fence = fence + 1 where run_id = ${runId}
     `);

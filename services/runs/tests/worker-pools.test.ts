@@ -11,7 +11,8 @@ import { mapping, startRequest, startRunsHarness, testIdentity } from "./support
 import type { RunsHarness } from "./support/runs-harness.ts";
 
 /*
- * Which workers execute what (ADR 63): the API stores runs, workers of two pools stand beside it.
+ * Which workers execute which runs (ADR 63). The API stores runs, and workers of two pools run beside
+ * it.
  */
 
 const TIMEOUT_MS = 120_000;
@@ -23,7 +24,7 @@ const waiting = { id: "pause", type: "delay", name: "pause", config: { durationM
 
 let harness: RunsHarness;
 beforeEach(async () => {
-  // Nobody works until a test starts a worker.
+  // No worker runs until a test starts one.
   harness = await startRunsHarness({ role: "api" });
 });
 afterEach(() => harness.close());
@@ -43,14 +44,14 @@ async function poolOf(runId: string, { database } = harness): Promise<string | n
   return row?.pool ?? null;
 }
 
-/** Waits until the API knows of the rules: a run of the workflow is stored for this pool. */
+/** Waits until the API knows the rules, and stores a run of the workflow for this pool. */
 async function untilRouted(workflowId: string, pool: string): Promise<void> {
   await waitFor(async () => (await poolOf(await harness.start(workflowId))) === pool, {
     intervalMs: 250,
   });
 }
 
-/** Starts a run of the other company, which no rule is about, and waits for its end. */
+/** Starts a run of the other company, which no rule covers, and waits for its end. */
 async function runOther(workflowId: string): Promise<RunStatus | undefined> {
   const request = { ...startRequest(workflowId), waitMs: 60_000 };
   const { run } = await harness.runs.startRun(request, { identity: other });
@@ -112,7 +113,7 @@ describe("the runs of a company with a rule", () => {
   it(
     "are not handed over within a process that works for another pool",
     async () => {
-      // One process takes requests and executes runs, as the other half of these tests never does.
+      // One process takes requests and executes runs, unlike in the other half of these tests.
       const both = await startRunsHarness({ role: "all", identity: harness.identity });
       try {
         await setPoolRule(both.database, { ...rule(), pool: POOL });

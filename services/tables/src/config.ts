@@ -38,7 +38,11 @@ export const settings = picked.required({
 /** The settings of a tables service that runs as a process of its own. */
 export type TablesConfig = z.output<typeof settings>;
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError naming everything missing or wrong
+ */
 export function readConfig(env: Environment): TablesConfig {
   return parseConfig(settings, env);
 }

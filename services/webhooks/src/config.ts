@@ -57,7 +57,11 @@ export const settings = picked.required({
 /** The settings of a webhooks service that runs as a process of its own. */
 export type WebhooksConfig = z.output<typeof settings>;
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError naming everything that is missing or wrong
+ */
 export function readConfig(env: Environment): WebhooksConfig {
   const config = parseConfig(settings, env);
   if (config.WEBHOOKS_HTTP_TLS && config.GRPC_TLS_CERT_FILE === undefined) {

@@ -9,11 +9,11 @@ import type { RunningInbound } from "./inbound/start-inbound.ts";
 /** What the RPC handlers work with. */
 export interface ServiceContext {
   database: Database;
-  /** Opens and seals what endpoints hold. */
+  /** Seals and opens the secrets of endpoints. */
   ring: KeyRing;
-  /** Changes that callers ask for. */
+  /** Makes callers' changes in turns between companies. */
   writes: CompanyWrites;
-  /** The way out to the receivers of deliveries. */
+  /** The client for the receivers of deliveries. */
   http: SafeHttpClient;
   /** Makes and reads the cursors of lists. */
   cursors: CursorCodec;

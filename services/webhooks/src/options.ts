@@ -4,7 +4,7 @@ import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 
-/** With what senders prove who they are; what is absent is not configured. */
+/** The secrets with which senders sign. An absent one is not configured. */
 export interface InboundSecrets {
   stripe?: string | undefined;
   resend?: string | undefined;
@@ -14,45 +14,45 @@ export interface InboundSecrets {
   nango?: string | undefined;
 }
 
-/** What the service needs from its surroundings. */
+/** What the service needs from its environment. */
 export interface WebhooksServiceOptions {
   databaseUrl: string;
   databasePoolSize: number;
-  /** The keys of SECRETS_KEK, the first one encrypts; asked again when one is missing. */
+  /** Loads the keys of SECRETS_KEK; the first one encrypts. It is called again when a key is missing. */
   loadKeks: () => Promise<readonly Buffer[]>;
-  /** Where the events of runs come from, and its own go to. */
+  /** The bus of the events of runs, and of the service's own events. */
   bus: EventBus;
-  /** Where to listen for gRPC: `host:port`, port 0 for a free one, or `unix:/path`. */
+  /** The address for gRPC: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
-  /** Where to listen for what the gateway hands on of inbound webhooks: `host:port`, port 0 for a free one. */
+  /** The address for inbound webhooks that the gateway forwards: `host:port`, port 0 for a free one. */
   httpAddress: string;
-  /** How long inbound webhooks are taken after the service was asked to stop, in milliseconds; 0 by default. */
+  /** How long inbound webhooks are accepted after the service was asked to stop, in milliseconds; 0 by default. */
   stopDelayMs?: number | undefined;
-  /** Without it the gateway speaks plain text there. */
+  /** Without it the gateway uses plain text there. */
   httpTls?: HttpTls | undefined;
   runsGrpcAddress: string;
   integrationsGrpcAddress: string;
-  /** Signs the identity that goes along with each call of another service. */
+  /** Signs the identity in calls of other services. */
   tokenSigner: TokenSigner;
-  /** Whose tokens are accepted. */
+  /** The issuers whose tokens are accepted. */
   tokenPublicKeys: IssuerKeys;
   /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
   grpcReflection?: boolean | undefined;
   grpcTls?: RpcTls | undefined;
   inboundSecrets?: InboundSecrets | undefined;
-  /** Refuses inbound webhooks that cannot be verified, those of the custom route excepted; false by default. */
+  /** Whether inbound webhooks that cannot be verified are refused, except on the custom route; false by default. */
   requireSignature?: boolean | undefined;
-  /** Waiting time after each failed attempt of a delivery, in milliseconds; those of D46 by default. */
+  /** The pause after each failed attempt of a delivery, in milliseconds; those of D46 by default. */
   retryDelaysMs?: readonly number[] | undefined;
   /** How long events and deliveries are kept; 30 days by default. */
   retentionDays?: number | undefined;
-  /** The pause between two looks for what is over; ten minutes by default. */
+  /** The pause between two passes that remove old rows, in milliseconds; ten minutes by default. */
   retentionIntervalMs?: number | undefined;
-  /** How often ends of runs are compared with the events that have come; every minute by default. */
+  /** How often ended runs are compared with the events that arrived, in milliseconds; every minute by default. */
   compareIntervalMs?: number | undefined;
-  /** Deliveries of one company that may wait, no more are made beyond; 1,000,000 by default. */
+  /** Deliveries of one company that may wait. Beyond them no more are made; 1,000,000 by default. */
   pendingDeliveriesMax?: number | undefined;
-  /** Where people reach the gateway, without a slash at the end: what links to runs begin with. */
+  /** The address at which people reach the gateway, without a slash at the end. Links to runs begin with it. */
   publicUrl?: string | undefined;
   /** Lets tenants name http and private or loopback hosts; for development and tests. */
   outboundAllowPrivate?: boolean | undefined;
@@ -61,18 +61,18 @@ export interface WebhooksServiceOptions {
   /** NAT64 prefixes of the network besides the known ones. */
   outboundNat64Prefixes?: readonly string[] | undefined;
   logger: Logger;
-  /** Where the service's metrics are registered; without one none are taken. */
+  /** The registry of the service's metrics; without one none are taken. */
   metricsRegistry?: Registry | undefined;
-  /** Makes the spans of traces that are recorded; without one there are none. */
+  /** Makes the spans of recorded traces; without one there are none. */
   tracer?: Tracer | undefined;
 }
 
 /** A service that accepts calls. */
 export interface RunningService {
-  /** The address that it really listens on for gRPC. */
+  /** The address for gRPC that it listens on. */
   grpcAddress: string;
-  /** The address that it really listens on for inbound webhooks. */
+  /** The address for inbound webhooks that it listens on. */
   httpAddress: string;
-  /** Finishes running calls and gives everything back. */
+  /** Finishes running calls and releases everything. */
   stop(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import type { Identity } from "@workflow/rpc";
 
-/** Nobody's: the calls that it goes along with name the companies that they are about. */
+/** No company's: calls with this identity name the companies that they concern. */
 const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
 
-/** The service in its own name. */
+/** The service's own identity. */
 export function webhooksWith(scope: string): Identity {
   return {
     companyId: NO_COMPANY,

@@ -12,10 +12,10 @@ import { getCursorKey } from "./store/cursor-key.ts";
 const DATABASE_ROLE = "workflow_webhooks";
 
 /**
- * Starts the service.
+ * Starts the service. If that fails nothing stays open.
  *
- * @throws AppError UNAVAILABLE when the database cannot be reached, ConfigError when SECRETS_KEK lacks a key
- * that stored secrets need, Error when an address is taken; nothing stays open then
+ * @throws AppError UNAVAILABLE when the database cannot be reached, ConfigError when SECRETS_KEK lacks a key that
+ * stored secrets need, Error when an address is taken
  */
 export async function startWebhooksService(
   options: WebhooksServiceOptions,

@@ -35,7 +35,7 @@ export interface Authenticator {
 /** An authenticator that caches answers for a few seconds. */
 export interface CachingAuthenticator extends Authenticator {
   /** Invalidates the cached callers that a change is about; without a change all of them. */
-  forget(change?: IdentityChange): void;
+  invalidate(change?: IdentityChange): void;
 }
 
 export interface AuthenticatorOptions {
@@ -105,11 +105,11 @@ export function createAuthenticator(options: AuthenticatorOptions): CachingAuthe
       const message = "An API key is required in the x-api-key header.";
       return Promise.reject(new AppError("UNAUTHORIZED", message));
     },
-    forget(change) {
+    invalidate(change) {
       const isMeant = ({ caller }: Known): boolean =>
         change === undefined || isAbout(change, caller);
-      keys.forget(isMeant);
-      sessions.forget(isMeant);
+      keys.invalidate(isMeant);
+      sessions.invalidate(isMeant);
     },
   };
 }

@@ -21,7 +21,7 @@ export interface CredentialCache<Found extends object> {
   /** The value of a credential's hash; null for an unknown one. Rejects when the lookup does. */
   find(hash: Buffer): Promise<Found | null>;
   /** Invalidates the matching entries: the next request looks them up again. */
-  forget(isMeant: (found: Found) => boolean): void;
+  invalidate(isMeant: (found: Found) => boolean): void;
 }
 
 interface Known<Found> {
@@ -97,7 +97,7 @@ export function createCredentialCache<Found extends object>(
       if (missedAt !== undefined && now - missedAt < UNKNOWN_FOR_MS) return null;
       return lookUps.ask(key, hash);
     },
-    forget(isMeant) {
+    invalidate(isMeant) {
       changes += 1;
       lookUps.restart();
       for (const [key, { found }] of known.entries()) {

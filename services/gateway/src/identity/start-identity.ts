@@ -57,12 +57,12 @@ export async function startIdentity(
     connectionUri: databaseUrl,
     role,
     channels: [IDENTITY_CHANNEL],
-    onNotification: (_channel, payload) => authenticator.forget(parseChange(payload)),
+    onNotification: (_channel, payload) => authenticator.invalidate(parseChange(payload)),
     // Notifications sent while the connection was down are lost.
-    onReconnect: () => authenticator.forget(),
+    onReconnect: () => authenticator.invalidate(),
     // Without notifications a change takes effect when the cached entry expires, within 5 s.
     onError: (error) =>
-      logger.warn({ err: error }, "notifications about changes of access are interrupted"),
+      logger.warn({ err: error }, "could not listen for changes of access"),
   });
   scope.defer(() => listener.stop());
   const refused = createRefusedSignIns(database, logger);

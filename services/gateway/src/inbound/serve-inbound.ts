@@ -77,11 +77,11 @@ export function createInbound(options: InboundOptions): Inbound {
       if (request.method !== "POST") throw wrongMethod(response, METHODS);
       const client = clientNetworkOf(info.client.ipAddress);
       await rateLimits.admitInbound(client);
-      takePlace(ofClients, client, response);
+      acquireSlot(ofClients, client, response);
       checkHeadSize(request, false);
       checkAnnouncedSize(request, BYTES_MAX);
       const companyId = await findCompany(request, info, companies);
-      if (companyId !== null) takePlace(ofCompanies, companyId, response);
+      if (companyId !== null) acquireSlot(ofCompanies, companyId, response);
       prepareHeaders(request, info, publicUrl);
       askForBody(request);
       proxy.forward(request, response);
@@ -91,7 +91,7 @@ export function createInbound(options: InboundOptions): Inbound {
 }
 
 /** Takes a place until the request is over. */
-function takePlace(shares: Shares, holder: string, response: Response): void {
+function acquireSlot(shares: Shares, holder: string, response: Response): void {
   const giveBack = shares.take(holder);
   if (giveBack === null) {
     const message = "Too many webhooks are under way. Send the event again shortly.";

@@ -55,7 +55,7 @@ export interface Batch {
 }
 
 /** The sender lives. */
-export interface Beat {
+export interface Heartbeat {
   readonly kind: "here";
   readonly from: string;
   /** The sender is new, or may have missed messages. */
@@ -74,7 +74,7 @@ export interface Beat {
 }
 
 /** What gateways tell each other about limits. */
-export type GatewayMessage = Batch | Beat | { readonly kind: "bye"; readonly from: string };
+export type GatewayMessage = Batch | Heartbeat | { readonly kind: "bye"; readonly from: string };
 
 /**
  * Reads what another gateway has sent. The check is a flat one by hand: a schema took longer than all else that
@@ -90,16 +90,16 @@ export function readGatewayMessage(text: string): GatewayMessage {
 
 /** What a message and its parts may have. */
 type Fields = Partial<
-  Record<keyof Batch | keyof Beat | keyof Asked | keyof Answered | keyof Question, unknown>
+  Record<keyof Batch | keyof Heartbeat | keyof Asked | keyof Answered | keyof Question, unknown>
 >;
 
 function isGatewayMessage(value: unknown): value is GatewayMessage {
   if (!isObjectOrArray(value) || !isText(value.from)) return false;
-  if (value.kind === "here") return isBeat(value);
+  if (value.kind === "here") return isHeartbeat(value);
   return value.kind === "bye" || (value.kind === "batch" && isBatch(value));
 }
 
-function isBeat({ isNew, isSlow, at, read, view }: Fields): boolean {
+function isHeartbeat({ isNew, isSlow, at, read, view }: Fields): boolean {
   return (
     typeof isNew === "boolean" &&
     typeof isSlow === "boolean" &&

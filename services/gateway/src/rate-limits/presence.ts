@@ -62,12 +62,12 @@ export class Presence {
   #doAllAgree = false;
   #unheard = 0;
   #hasEnded = false;
-  #cancelBeat: () => void;
+  #cancelHeartbeat: () => void;
   #change = Promise.withResolvers<void>();
 
   constructor(options: PresenceOptions) {
     this.#options = options;
-    this.#cancelBeat = this.#beatLater();
+    this.#cancelHeartbeat = this.#beatLater();
   }
 
   /** False while NATS carries nothing, not even to the sender itself. */
@@ -103,7 +103,7 @@ export class Presence {
     const { members, clock } = this.#options;
     this.#unheard = 0;
     members.forgive(clock.now());
-    this.#beat(true);
+    this.#sendHeartbeat(true);
     this.#agreeAnew();
   }
 
@@ -142,7 +142,7 @@ export class Presence {
   /** Says goodbye, so that nobody waits for an answer. */
   end(): void {
     this.#hasEnded = true;
-    this.#cancelBeat();
+    this.#cancelHeartbeat();
     const { members, send } = this.#options;
     send(null, { kind: "bye", from: members.self });
     this.#notify();
@@ -180,7 +180,7 @@ export class Presence {
     void tellAll().then(() => {
       if (members.epoch !== epoch || this.#hasEnded) return;
       this.#agreed = members.view;
-      this.#beat(false);
+      this.#sendHeartbeat(false);
     });
   }
 
@@ -195,7 +195,7 @@ export class Presence {
     this.#notify();
   }
 
-  #beat(isNew: boolean): void {
+  #sendHeartbeat(isNew: boolean): void {
     const { members, clock, send } = this.#options;
     const at = Math.floor(clock.now());
     const read = [...this.#read];
@@ -205,9 +205,9 @@ export class Presence {
 
   #beatLater(): () => void {
     return this.#options.clock.after(BEAT_MS, () => {
-      this.#cancelBeat = this.#beatLater();
+      this.#cancelHeartbeat = this.#beatLater();
       this.#unheard += 1;
-      this.#beat(false);
+      this.#sendHeartbeat(false);
       this.#notify();
     });
   }

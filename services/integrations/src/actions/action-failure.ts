@@ -1,19 +1,19 @@
 import type { FailureCode } from "@workflow/errors";
 
-/** Why a step fails; the codes are those of steps (docs/errors.md). */
+/** The failure of a step; the codes are those of steps (docs/errors.md). */
 export interface StepFailure {
   code: FailureCode;
   /** For people. */
   message: string;
   details: Readonly<Record<string, unknown>>;
-  /** Another attempt may go well; false unless said otherwise. */
+  /** Whether another attempt may succeed; false by default. */
   retryable?: boolean | undefined;
-  /** The provider has answered, so that another attempt is a new request. */
+  /** Whether the provider has answered, so that another attempt is a new request. */
   answered?: boolean | undefined;
   retryAfterMs?: number | undefined;
 }
 
-/** Ends the work on a step; caught where the step's caller is answered. */
+/** Ends the work on a step. It is caught where the step's caller is answered. */
 export class StepFailureError extends Error {
   override readonly name = "StepFailureError";
   readonly failure: StepFailure;
@@ -24,10 +24,10 @@ export class StepFailureError extends Error {
   }
 }
 
-/** More than that nobody reads, and there may be one for each item of a long list. */
+/** Nobody reads more problems, and there may be one for each item of a long list. */
 const PROBLEMS_TOLD = 20;
 
-/** For inputs that don't fit, at their paths within the step's config. */
+/** The failure for inputs that don't fit, at their paths within the step's config. */
 export function invalidInput(
   problems: readonly { path: readonly string[]; message: string }[],
 ): StepFailureError {

@@ -4,24 +4,24 @@ import type { OpenConnection } from "../connections/open-connection.ts";
 import { StepFailureError } from "./action-failure.ts";
 import { scrubberOf } from "../provider-http/credential-scrubber.ts";
 
-/** What makes a request one of a connection's, and where it may go. */
+/** The parts of a request that uses a connection, and the hosts that it may go to. */
 export interface SignedParts {
-  /** Of the provider; with the scheme, and the port where it is not the usual one. */
+  /** The provider's origins, with scheme, and with the port where it is not the usual one. */
   origins: string[];
-  /** That of the operator's base URL, among the origins; it may be a private address. */
+  /** The origin of the operator's base URL, one of `origins`; it may be a private address. */
   operatorOrigin: string | undefined;
   headers: Record<string, string>;
-  /** Headers that a request's own replace: versions. */
+  /** Headers that the request's own replace: versions. */
   defaultHeaders: Record<string, string>;
   query: Record<string, string>;
   body: Record<string, string>;
-  /** What must not be recorded. */
+  /** Texts that must not be recorded. */
   secrets: readonly string[];
 }
 
 /**
- * The parts that sign a request which a step makes itself. Our own credentials at a provider are not among
- * them: with those a request of a tenant's making could reach other tenants' data.
+ * The parts that sign a request of the step's own making. Our own credentials at a provider are not among
+ * them: with those a tenant's request could reach other tenants' data.
  *
  * @param operatorUrl the operator's `<PROVIDER>_BASE_URL`
  * @throws StepFailureError NOT_CONFIGURED where the provider's credentials are for its actions only,
@@ -64,7 +64,7 @@ function originsOf(
   connection: OpenConnection,
   operatorUrl: string | undefined,
 ): Pick<SignedParts, "origins" | "operatorOrigin"> {
-  // Who points a provider elsewhere means its credentials for there, and nowhere else.
+  // An operator who points a provider elsewhere means its credentials for that host only.
   if (operatorUrl !== undefined) {
     const { origin } = new URL(operatorUrl);
     return { origins: [origin], operatorOrigin: origin };

@@ -11,7 +11,7 @@ import { storableText } from "../provider-http/storable-text.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
 import type { CredentialScrubber } from "../provider-http/credential-scrubber.ts";
 
-/** What of a call its failure depends on. */
+/** The parts of a call that decide about its failure. */
 interface FailedCall {
   provider: ProviderManifest;
   action: ActionManifest;
@@ -20,10 +20,10 @@ interface FailedCall {
 
 const MESSAGE_CHARS_MAX = 1_000;
 const CODE_CHARS_MAX = 100;
-/** No step waits longer, whatever a provider says; a request of a step's own making neither. */
+/** No step waits longer, whatever a provider says. The same holds for a request of a step's own making. */
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
 
-/** The provider's words as they may be told: others' texts can repeat what they were sent. */
+/** The provider's words without credentials: they can repeat what was sent. */
 export async function withoutCredentials(
   failure: ProviderFailure,
   { beginning }: Pick<CredentialScrubber, "beginning">,
@@ -36,7 +36,7 @@ export async function withoutCredentials(
   };
 }
 
-/** The failure of a step whose call the provider has answered, but not as was hoped. */
+/** The failure of a step whose call the provider has answered with an error. */
 export function failedCall(
   code: "PROVIDER_ERROR" | "CREDENTIALS_REFUSED",
   { provider }: FailedCall,
@@ -58,14 +58,14 @@ export function failedCall(
       retryable,
     },
     retryable,
-    // A gateway's 502 does not say whether the payment behind it was made: then the next attempt has the same
+    // A gateway's 502 does not say whether the payment behind it was made. So the next attempt has the same
     // key, and a provider that knows keys does it once.
     answered: !retryable,
     ...(retryAfterMs === null ? {} : { retryAfterMs: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) }),
   });
 }
 
-/** What is thrown on the way, as the step's failure; a fault of ours stays what it is. */
+/** Turns what was thrown during a call into the step's failure; our own faults stay as they are. */
 export function toFailure(
   error: unknown,
   call: FailedCall,
@@ -85,7 +85,7 @@ export function toFailure(
   }
   if (!(error instanceof ProviderCallError)) return error;
   const { code, message, sent, status } = error;
-  // What comes again whatever the time says nothing of the outcome either, but nobody would try it again.
+  // The outcome is unknown even for an error that would come again, but nobody would try that call again.
   const outcomeUnknown =
     error.retryable && sent && !isRepeatable && !mayBeRepeated(provider, action);
   const retryable = error.retryable && !outcomeUnknown;

@@ -21,7 +21,7 @@ import type { Pauses } from "./pauses.ts";
 import type { RefusedCredentials, Renewal } from "./renew-refused.ts";
 import { withInputFiles } from "./with-input-files.ts";
 
-/** What calls are made with. */
+/** What calls need. */
 export interface CallContext extends ChoosingContext {
   providerHttp: ProviderHttp;
   pauses: Pauses;
@@ -40,32 +40,35 @@ export interface StepCall {
   named: NamedConnections;
   idempotencyKey: string;
   hasTurn: boolean;
-  /** A request goes only to hosts that are in each of these lists: secrets in it are bound to them (D66). */
+  /**
+   * A request goes only to hosts that are in each of these lists, since secrets in it are bound to them
+   * (D66).
+   */
   hostLimits: readonly (readonly string[])[];
-  /** Repeating it is harmless whatever the manifest says; false by default. */
+  /** Whether repeating the call is harmless, whatever the manifest says; false by default. */
   isRepeatable?: boolean;
   signal: AbortSignal;
 }
 
-/** What came of a call that did not fail. */
+/** The outcome of a call that did not fail. */
 export type CallOutcome =
   /** The output as JSON text, within the limit of a step's. */
   { kind: "done"; outputJson: string } | { kind: "paused"; waitMs: number; message?: string };
 
-/** What came of all exchanges of an action, and how long ago the last one was sent. */
+/** The result of all exchanges of an action, and the age of the last one. */
 type ExchangesResult = { ageMs: number } & (
   { ok: true; outputJson: string } | { ok: false; failure: ProviderFailure }
 );
 
-/** Of one exchange; an answer may take its time where a report is made. */
+/** The time limit of one exchange. An answer may take long where a report is made. */
 const EXCHANGE_TIMEOUT_MS = 60_000;
-/** All pages of a list together; the output of a step has 4 MiB at most (D4). */
+/** The most bytes of all pages of a list. The output of a step has 4 MiB at most (D4). */
 const PAGES_BYTES_MAX = 8 * 1024 * 1024;
-/** Of a step's output (D4): a worker would refuse more, but only once it holds it. */
+/** The largest output of a step (D4). A worker would refuse more, but only once it holds it. */
 const OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
- * Calls a provider's action for a step. What it returns and throws holds no credential.
+ * Calls a provider's action for a step. Its result and errors hold no credential.
  *
  * @throws StepFailureError
  */
@@ -110,12 +113,12 @@ async function callWith(
       : { kind: "final" };
   if (renewal.kind === "renewed") return callWith(context, call, renewal.connection, false);
   if (renewal.kind === "final") await context.refused.mark(provider, connection, failure);
-  // Whoever renews them may answer again.
+  // The service that renews them may answer again.
   const retryable = renewal.kind === "later";
   throw failedCall("CREDENTIALS_REFUSED", call, connection, { ...failure, retryable });
 }
 
-/** With our own credentials, which some providers want as well. */
+/** Adds our own credentials, which some providers want as well. */
 function accessOf(
   { providerHttp }: CallContext,
   call: StepCall,
@@ -129,8 +132,8 @@ function accessOf(
 }
 
 /**
- * All exchanges of an action. Pages are kept until the last one is there and the output's text is made, so
- * all of them have one room.
+ * Makes all exchanges of an action. Pages are kept until the last one has arrived and the output's text is
+ * made, so all of them share one room.
  */
 async function exchangeAll(
   context: CallContext,
@@ -152,7 +155,7 @@ async function exchangeAll(
       call,
       { inputs, access, baseUrl, idempotencyKey },
       async (request) => {
-        // The host is known only here, where the connection's fields are.
+        // Only here are the connection's fields, and so the host, known.
         assertHostAllowed(request.url, hostLimits, "the provider's");
         if (bytesLeft <= 0) throw tooManyPages();
         sentAt = performance.now();
@@ -183,7 +186,7 @@ async function exchangeAll(
   }
 }
 
-/** @throws StepFailureError OUTPUT_TOO_LARGE, before credentials are looked for */
+/** @throws StepFailureError OUTPUT_TOO_LARGE, before credentials are searched for */
 async function toOutputJson(output: unknown, scrubber: CredentialScrubber): Promise<string> {
   const text = JSON.stringify(output);
   const { length } = text;

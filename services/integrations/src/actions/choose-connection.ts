@@ -11,7 +11,7 @@ import { listActiveConnections } from "../store/active-connections.ts";
 import { findConnection } from "../store/connections.ts";
 import { StepFailureError } from "./action-failure.ts";
 
-/** What a choice is made with. */
+/** What choosing a connection needs. */
 export interface ChoosingContext {
   database: Database;
   access: ConnectionAccessCache;
@@ -31,12 +31,12 @@ export interface ChosenConnection {
 
 const LIVE: readonly string[] = LIVE_STATUSES;
 
-/** Of more candidates an error names so many. */
+/** Most candidates that an error names. */
 const CANDIDATES_SHOWN = 10;
 
 /**
- * The connection that a step works with: the one that it names, else the run's where that is of the
- * provider, else the company's only active one. Without a query while what is named is remembered.
+ * The connection of a step. It is the one that the step names, else the run's if it is of the provider, else
+ * the company's only active one. A cached connection costs no query.
  *
  * @param providerId undefined: that of the connection, which has to be named then
  * @throws StepFailureError CONNECTION_REQUIRED, CONNECTION_NOT_FOUND, CONNECTION_MISMATCH or
@@ -64,7 +64,9 @@ export async function chooseConnection(
   return requireActive(await findOnlyOne(context, companyId, provider));
 }
 
-/** One connection is named for a run that may work with several providers: null where it is of another one. */
+/**
+ * The run's connection; null where it is of another provider. A run names one, but may use several providers.
+ */
 async function findOfRun(
   context: ChoosingContext,
   companyId: string,
@@ -77,7 +79,7 @@ async function findOfRun(
   } catch (error) {
     if (!(error instanceof StepFailureError)) throw error;
     if (error.failure.code !== "CONNECTION_UNAVAILABLE") throw error;
-    // Its credentials can't be renewed now, which a step of another provider has nothing to do with.
+    // Its credentials can't be renewed now, which does not concern a step of another provider.
     const row = await findConnection(context.database, { companyId, connectionId });
     if (providerId !== undefined && row !== null && row.provider !== providerId) return null;
     throw error;
@@ -132,7 +134,7 @@ function requireActive(chosen: ChosenConnection): ChosenConnection {
   const { provider, connection } = chosen;
   if (connection.status === "active") return chosen;
   const { connectionId, status, name } = connection;
-  // An ended one is kept only so that it can be authorized again: to steps it is gone.
+  // An ended connection is kept only so that it can be authorized again. For steps it does not exist.
   if (!LIVE.includes(status)) throw notFound(connectionId);
   const reason = connection.errorMessage === null ? "" : `: ${connection.errorMessage}`;
   throw new StepFailureError({
@@ -142,7 +144,7 @@ function requireActive(chosen: ChosenConnection): ChosenConnection {
   });
 }
 
-/** What a step fails of whose connection is gone, at first or while it worked with it. */
+/** The failure of a step whose connection does not exist, or was deleted during the step. */
 export function notFound(connectionId: string): StepFailureError {
   return new StepFailureError({
     code: "CONNECTION_NOT_FOUND",

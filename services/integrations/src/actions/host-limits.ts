@@ -2,9 +2,9 @@ import { isSecretHost } from "@workflow/definition";
 import { StepFailureError } from "./action-failure.ts";
 
 /**
- * Refuses a URL to whose host not all secrets in a call may go (D66).
+ * Refuses a URL whose host a secret in the call is not allowed for (D66).
  *
- * @param whose says whose host it is, for the message: "the provider's"
+ * @param whose names the owner of the host in the message: "the provider's"
  * @throws StepFailureError SECRET_HOST_NOT_ALLOWED
  */
 export function assertHostAllowed(

@@ -12,14 +12,14 @@ import {
 import type { PauseReport, PauseRow } from "../store/connection-pauses.ts";
 
 /**
- * Connections whose provider is called too often: all calls on one wait, over all replicas, and come back
- * one after the other. State is in Postgres; a replica asks it only about connections that are paused.
+ * Pauses of connections whose provider is called too often. All calls on one wait, over all replicas, and
+ * come back one after the other. The state is in Postgres; a replica queries it only for paused connections.
  */
 export interface Pauses {
   /**
    * How long a call has to wait, in milliseconds; null: not at all.
    *
-   * @param hasTurn the turn that the caller was given has come; only a new pause keeps it from going on
+   * @param hasTurn whether the caller's turn has come; then only a new pause holds it back
    */
   waitFor(key: ConnectionKey, hasTurn: boolean): Promise<number | null>;
   /**
@@ -30,24 +30,24 @@ export interface Pauses {
   pause(report: PauseReport): Promise<number | null>;
 }
 
-/** A pause is known to all replicas within a second, the query's time included. */
+/** All replicas know a pause within a second, the query's time included. */
 const LOOK_EVERY_MS = 400;
 const PURGE_EVERY_MS = 60_000;
-/** Beyond so many at the same time, those of a company that end first are not held back. */
+/** With more pauses than this, those of a company that end first are not observed. */
 const KNOWN_MAX = { limit: 20_000, perCompany: 1_000 } as const;
 const PURGED_MAX = 1_000;
 
-/** When it is over, by this process' clock. */
+/** The end of the pause, by this process' clock. */
 interface KnownPause {
   pausedUntil: number;
   busyUntil: number;
 }
 
-/** Starts to follow what is paused; the scope ends it. */
+/** Follows the paused connections until the scope closes. */
 export function startPauses(database: Database, logger: Logger, scope: Scope): Pauses {
   let known = new Map<string, KnownPause>();
   let purgedAt = performance.now();
-  /** What was learned while a list was on its way is newer than the list. */
+  /** Pauses that were learned while a list was read are newer than the list. */
   let learned = new Map<string, KnownPause>();
 
   const note = (row: PauseRow): void => {

@@ -7,11 +7,11 @@ import type { RenewContext } from "../connections/renew-access.ts";
 import { notFound } from "./choose-connection.ts";
 import { changeConnection } from "../store/connection-changes.ts";
 
-/** What is done about credentials that a provider refused. */
+/** Handles credentials that a provider refused. */
 export interface RefusedCredentials {
-  /** Renews them, once for all who were refused at the same time. */
+  /** Renews them, once for all calls that were refused at the same time. */
   renew(provider: ProviderManifest, connection: OpenConnection): Promise<Renewal>;
-  /** Puts the connection into error, or makes it expired; nothing when it has other credentials by now. */
+  /** Marks the connection as in error or expired, unless it has other credentials by now. */
   mark(
     provider: ProviderManifest,
     connection: OpenConnection,
@@ -19,17 +19,17 @@ export interface RefusedCredentials {
   ): Promise<void>;
 }
 
-/** What came of renewing credentials. */
+/** The outcome of renewing credentials. */
 export type Renewal =
   | { kind: "renewed"; connection: OpenConnection }
-  /** They can't be renewed: what the provider said of them counts. */
+  /** They can't be renewed: the provider's refusal counts. */
   | { kind: "final" }
-  /** It was refused for good, and the connection is in a state that says so. */
+  /** The renewal was refused for good, and the connection's status says so. */
   | { kind: "settled" }
-  /** Whoever renews them does not answer at the moment. */
+  /** The service that renews them does not answer at the moment. */
   | { kind: "later" };
 
-/** Remembers nothing but the renewals that are under way. */
+/** It remembers only the renewals that are under way. */
 export function createRefusedCredentials(
   context: RenewContext & { access: ConnectionAccessCache },
 ): RefusedCredentials {
@@ -37,7 +37,7 @@ export function createRefusedCredentials(
 
   const renewNow = async (connection: OpenConnection): Promise<Renewal> => {
     try {
-      // The provider says that they have ended, whatever was said when they were made.
+      // The provider says that they have ended, whatever their expiry was.
       const renewed = await renewAccess(context, { ...connection, expiresAt: new Date(0) });
       context.access.forget(connection.connectionId);
       const isOther =
@@ -47,9 +47,9 @@ export function createRefusedCredentials(
     } catch (error) {
       if (!isAppError(error)) throw error;
       if (error.reason === "UPSTREAM_ERROR") return { kind: "later" };
-      // No way to renew them is set up here.
+      // This installation cannot renew them.
       if (error.reason === "BAD_REQUEST") return { kind: "final" };
-      // It was deleted meanwhile.
+      // The connection was deleted meanwhile.
       if (error.reason === "NOT_FOUND") throw notFound(connection.connectionId);
       throw error;
     }
@@ -76,8 +76,8 @@ export function createRefusedCredentials(
 }
 
 /**
- * In our words. The provider's answer a step, may repeat what the step sent, and would be shown to everybody who
- * sees the connection.
+ * The reason in our words. The provider's answer to a step may repeat what the step sent, and would be shown
+ * to everybody who sees the connection.
  */
 function reasonOf({ name }: ProviderManifest, expired: boolean): string {
   return expired
@@ -91,7 +91,7 @@ function knownCode({ errors }: ProviderManifest, code: string | null): string | 
   return code !== null && known.includes(code) ? code : null;
 }
 
-/** Tokens are renewed; keys that a person entered are what they are. */
+/** Tokens are renewed; keys that a person entered are not. */
 function isRenewable({ auth }: ProviderManifest): boolean {
   return auth.kind === "oauth" || (auth.kind === "apiKey" && auth.login !== undefined);
 }

@@ -8,7 +8,7 @@ import type { NamedFile } from "../files/file.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
 import { assertHostAllowed } from "./host-limits.ts";
 
-/** What the catalog lets an input of files have. */
+/** The shape of a file in the catalog's inputs. */
 const givenFile = z.object({
   filename: z.string(),
   contentType: z.string().optional(),
@@ -20,11 +20,11 @@ const givenFiles = z.array(givenFile);
 type Inputs = Readonly<Record<string, unknown>>;
 
 /**
- * Calls an action with the bytes of the files that its inputs name by URL: providers get contents only, and
+ * Calls an action with the bytes of the files that its inputs name by URL: providers get only contents, and
  * fetch nothing themselves. Without such inputs it costs nothing.
  *
- * @throws StepFailureError INVALID_INPUT naming a file that cannot be had, FILE_UNAVAILABLE when it may be
- * had later
+ * @throws StepFailureError INVALID_INPUT naming a file that cannot be fetched, FILE_UNAVAILABLE when it may
+ * be fetched later
  */
 export async function withInputFiles<Result>(
   files: FileLoader,
@@ -32,7 +32,7 @@ export async function withInputFiles<Result>(
     action: ActionManifest;
     inputs: Inputs;
     companyId: string;
-    /** As those of the call: a secret may be in the URL of a file (D66). */
+    /** The same as those of the call: the URL of a file may hold a secret (D66). */
     hostLimits: readonly (readonly string[])[];
     signal: AbortSignal;
   },

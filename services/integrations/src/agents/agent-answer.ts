@@ -13,17 +13,17 @@ export interface AgentQuestion {
   readonly userMessage: string | null;
   readonly overrides: AgentOverrides;
   readonly signal: AbortSignal;
-  /** Of the whole, repair attempts included. */
+  /** The limit of all attempts together, repairs included. */
   readonly timeoutMs: number;
 }
 
-/** What the model said, whether or not it can be used. */
+/** The model's answer, whether it is usable or not. */
 export interface AgentAnswer {
   /** The output as JSON text, a JSON string where there is no schema; null when it does not fit. */
   readonly outputJson: string | null;
-  /** The model's last answer word by word. */
+  /** The model's last answer, unchanged. */
   readonly rawOutput: string;
-  /** Of all attempts. */
+  /** The usage of all attempts. */
   readonly usage: AgentUsage;
   readonly durationMs: number;
   readonly finishReason: FinishReason;
@@ -32,11 +32,11 @@ export interface AgentAnswer {
   readonly repairAttempts: number;
   readonly model: string;
   readonly warnings: readonly string[];
-  /** Why there is no output; null when there is one. */
+  /** The reason why there is no output; null when there is one. */
   readonly error: AgentFailure | null;
 }
 
-/** Why an answer is no output. */
+/** The reason why an answer is no output. */
 export interface AgentFailure {
   /** AGENT_OUTPUT_INVALID, AGENT_OUTPUT_CUT (length), AGENT_OUTPUT_REFUSED or AGENT_OUTPUT_TOO_LARGE. */
   readonly code: FailureCode;
@@ -44,27 +44,27 @@ export interface AgentFailure {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** A question that is known to be one that the agent takes; nothing was asked yet. */
+/** A question that the agent takes. Nothing was asked yet. */
 export interface PreparedQuestion {
-  /** Tokens that the first prompt is likely to have, rather too many than too few. */
+  /** An estimate of the first prompt's tokens, rather too many than too few. */
   readonly inputTokensEstimate: number;
-  /** Of one answer of the model, overrides included. */
+  /** The limit of one answer of the model, overrides included. */
   readonly maxTokens: number;
   /** The model that will be asked. */
   readonly model: string;
   /**
-   * Asks the agent, and again at most twice where the answer does not fit. To be called once.
+   * Asks the agent, and repeats at most twice where the answer does not fit. It must be called only once.
    *
-   * @throws ModelCallError when the provider gave no answer, and the signal's reason when that was aborted;
+   * @throws ModelCallError when the provider gave no answer, or the signal's reason when it was aborted;
    * `spent` tells what was used until then
    */
   readonly ask: () => Promise<AgentAnswer>;
-  /** What was used up to now, for when `ask` has no answer. */
+  /** The usage so far, for when `ask` has no answer. */
   readonly spent: () => Spent;
 }
 
 /**
- * Checks and composes a question before anything of it is recorded or paid.
+ * Checks and composes a question before any part of it is recorded or costs anything.
  *
  * @throws AgentInputError when the input, user message or overrides are not what the agent takes
  * @throws ModelCallError NOT_CONFIGURED when the provider's key is not set

@@ -5,7 +5,7 @@ import type { Agent } from "../domain/agent.ts";
 /** What a caller can do to an agent. */
 type AgentAction = "agent.created" | "agent.updated" | "agent.deleted";
 
-/** What became of an agent. Of its prompt and schema only that they changed. */
+/** The audit entry of an agent. Of its prompt and schema it only says that they changed. */
 export function agentEntry(action: AgentAction, before: Agent | null, after: Agent): AuditEntry {
   return {
     action,

@@ -2,14 +2,14 @@ import type { JsonSchemaValidator } from "@workflow/definition";
 import type { Violation } from "@workflow/errors";
 import { isStorableText, listInfiniteNumbers, NESTING_MAX, parseJsonText } from "@workflow/json";
 
-/** What a model said, as an output or with what is wrong with it. */
+/** A model's answer as an output, or the reasons why it is none. */
 export type AgentOutput =
   | { readonly ok: true; readonly outputJson: string }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
 /**
- * Reads an answer: JSON that fits the schema, or text where there is none. An answer that is one code fence as a
- * whole counts as what the fence holds: models write JSON so however they are asked. JSON amid other text does
+ * Reads an answer: JSON that fits the schema, or text where there is none. If the whole answer is one code
+ * fence, its contents count: models write JSON that way however they are asked. JSON inside other text does
  * not count.
  */
 export function readOutput(text: string, schema: JsonSchemaValidator | null): AgentOutput {

@@ -16,18 +16,19 @@ import {
 } from "./limits.ts";
 import type { Models } from "./models/model.ts";
 
-/** What a caller gives of an agent; what is undefined stays as it is, or has its default. */
+/** The settings that a caller gives. Undefined ones stay as they are, or have their default. */
 export type AgentPatch = ModelChoice & {
   [Field in keyof Omit<AgentContent, "provider">]?: AgentContent[Field] | undefined;
 };
 
-/** Of a new agent (contract). */
+/** The defaults of a new agent (contract). */
 const DEFAULTS = { description: null, outputSchemaJson: null, temperature: 0.7, maxTokens: 4_096 };
 
 /**
- * The content of a new agent. Throws BAD_REQUEST that names every field that is wrong or missing.
+ * The content of a new agent.
  *
- * @param schemaProblems what is wrong with the output schema
+ * @param schemaProblems the problems of the output schema
+ * @throws AppError BAD_REQUEST naming every field that is wrong or missing
  */
 export function newAgentContent(
   patch: AgentPatch,
@@ -53,9 +54,10 @@ export function newAgentContent(
 }
 
 /**
- * Throws BAD_REQUEST that names every field of a change that is wrong whatever the agent is.
+ * Checks the fields of a change that can be wrong for any agent.
  *
- * @param schemaProblems what is wrong with the output schema
+ * @param schemaProblems the problems of the output schema
+ * @throws AppError BAD_REQUEST naming every wrong field
  */
 export function checkPatch(patch: AgentPatch, schemaProblems: readonly Violation[]): void {
   const problems = problemsOf(patch, schemaProblems);
@@ -63,8 +65,9 @@ export function checkPatch(patch: AgentPatch, schemaProblems: readonly Violation
 }
 
 /**
- * What an agent becomes by a change whose fields were checked. Throws BAD_REQUEST when the model is not that
- * of the agent's provider.
+ * The content of an agent after a change whose fields were checked.
+ *
+ * @throws AppError BAD_REQUEST when the model is not that of the agent's provider
  */
 export function changedAgentContent(
   agent: Agent,

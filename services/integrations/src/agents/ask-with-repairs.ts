@@ -14,32 +14,32 @@ export interface ComposedQuestion {
   readonly models: Models;
   readonly question: AgentQuestion;
   readonly model: string;
-  /** What the model is asked at first. */
+  /** The first question to the model. */
   readonly first: ModelQuestion;
-  /** What the answer must fit; null: it is text. */
+  /** The schema of the answer; null: it is text. */
   readonly schema: JsonSchemaValidator | null;
   readonly exchangeTimeoutMs: number;
-  /** Told of every attempt. */
+  /** Counts the usage of every attempt. */
   readonly spending: Spending;
 }
 
-/** D43. */
+/** The most repairs of one answer (D43). */
 const REPAIRS_MAX = 2;
 
-/** Of an answer's text; what is beyond is cut off. */
+/** The most bytes of an answer's text; the rest is cut off. */
 const RAW_BYTES_MAX = 1024 * 1024;
 
-/** An answer that may be all there is, or what another attempt is told. */
+/** A final answer, or the message for another attempt. */
 type Judged =
   | { readonly outputJson: string }
   | { readonly failure: AgentFailure; readonly repair: readonly Violation[] | null };
 
 /**
- * Asks a model, and again where the answer does not fit: with the first message, its last answer and what is
- * wrong with it. A refusal, an answer that was cut off and one that is too large are not asked again, as
- * they would end alike.
+ * Asks a model, and asks again where the answer does not fit. A repeat has the first message, the last answer
+ * and its problems. Refusals, answers that were cut off and answers that are too large are not repeated,
+ * since they would end alike.
  *
- * @throws ModelCallError, whose `usage` is that of the attempts before; the signal's reason
+ * @throws ModelCallError, whose `usage` is that of the attempts before, or the signal's reason
  */
 export async function askWithRepairs(composed: ComposedQuestion): Promise<AgentAnswer> {
   const { question, first, schema, model, spending } = composed;
@@ -145,7 +145,7 @@ function repairMessages(
   ];
 }
 
-/** Cut between characters; what is at the end of the last whole one stays. */
+/** Cuts at a whole character. */
 function cutToBytes(text: string, bytesMax: number): string {
   if (Buffer.byteLength(text) <= bytesMax) return text;
   const bytes = Buffer.from(text);

@@ -3,19 +3,19 @@ import { AGENT_PROVIDERS } from "../domain/agent.ts";
 import type { AgentProvider } from "../domain/agent.ts";
 import type { Models } from "./models/model.ts";
 
-/** What a caller says of the model to be asked. */
+/** A caller's choice of the model. */
 export interface ModelChoice {
   provider?: string | undefined;
   model?: string | undefined;
 }
 
-/** The provider, or why what was chosen is not offered together. */
+/** The provider, or the reason why the choice is not offered. */
 export type ChosenProvider =
   { ok: true; provider: AgentProvider } | { ok: false; problem: Violation };
 
 /**
- * The provider that a choice comes to (D43). The first of these that there is: the one named, the agent's own,
- * that of the model, the default. The model can only be that of the provider.
+ * The provider of a choice (D43). It is the first of these that is given: the named provider, the agent's
+ * own, that of the model, the default. The model must be that of the provider.
  *
  * @param current the agent's provider so far; null for a new one
  */

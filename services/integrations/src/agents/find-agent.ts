@@ -7,14 +7,14 @@ import type { Agent } from "../domain/agent.ts";
 import { findCoreAgent } from "./core/core-agents.ts";
 import type { Models } from "./models/model.ts";
 
-/** What it takes to find an agent. */
+/** What finding an agent needs. */
 export interface FindingContext {
   readonly database: Queryable;
   readonly models: Pick<Models, "coreProvider">;
 }
 
 /**
- * The agent with this id that a company can see, whatever its status: a core agent or one of its own; null
+ * The agent with this id that a company can see, whatever its status: a core agent or one of its own. Null
  * when there is none. An id of the wrong form names none (D1).
  */
 export async function findAgent(
@@ -29,8 +29,9 @@ export async function findAgent(
 }
 
 /**
- * The agent of their own that a caller means to change. Throws BAD_REQUEST for a core agent, NOT_FOUND for an
- * id of the wrong form (D1).
+ * The company's own agent that a caller wants to change.
+ *
+ * @throws AppError BAD_REQUEST for a core agent, NOT_FOUND for an id of the wrong form (D1)
  */
 export function requireOwnAgentKey(
   { models }: Pick<FindingContext, "models">,
@@ -45,7 +46,7 @@ export function requireOwnAgentKey(
   return key;
 }
 
-/** The one answer for agents that are not there. */
+/** The one error for agents that do not exist. */
 export function agentNotFound(): AppError {
   return new AppError("NOT_FOUND", "Agent not found");
 }

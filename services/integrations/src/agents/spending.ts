@@ -3,26 +3,26 @@ import { estimateQuestionTokens } from "./models/estimate-tokens.ts";
 import type { ModelQuestion } from "./models/model.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
 
-/** What a question has used so far. */
+/** The usage of a question so far. */
 export interface Spent {
-  /** Of the answers that came, as providers counted; undefined while there is none. */
+  /** The usage of the answers that came, as providers counted; undefined while there is none. */
   readonly usage: AgentUsage | undefined;
   /** Repairs that were asked, one without an answer included. */
   readonly repairAttempts: number;
   /**
-   * Tokens that the request without an answer may have used at most until it ended, or until now; 0 when
+   * The most tokens that the request without an answer may have used until it ended, or until now; 0 when
    * none was sent.
    */
   readonly openTokens: number;
 }
 
 /**
- * What a model writes in a second at most, for requests whose end nobody has seen. Of a faster one the
- * operator pays the difference; of a slower one the company, in tokens of its day.
+ * The most that a model writes per second, for requests whose end nobody has seen. For a faster model the
+ * operator pays the difference; for a slower one the company does, in tokens of its day.
  */
 const TOKENS_PER_SECOND_MAX = 200;
 
-/** Follows what a question uses, for those who have to count it when there is no answer in the end. */
+/** Follows the usage of a question, for counting it when there is no answer in the end. */
 export class Spending {
   #usage: AgentUsage | undefined;
   #repairAttempts = 0;
@@ -30,7 +30,7 @@ export class Spending {
   #sentAt: number | null = null;
   #endedAt: number | null = null;
 
-  /** The next attempt begins; nothing of it was sent. */
+  /** The next attempt begins. Nothing of it was sent yet. */
   begin(asked: ModelQuestion, repairAttempts: number): void {
     this.#asked = asked;
     this.#repairAttempts = repairAttempts;
@@ -38,7 +38,7 @@ export class Spending {
     this.#endedAt = null;
   }
 
-  /** A request of the attempt goes out; one before it was refused, and cost nothing. */
+  /** A request of the attempt is sent. An earlier one was refused, and cost nothing. */
   sent(): void {
     this.#sentAt = performance.now();
   }

@@ -25,13 +25,13 @@ export type FindAccount = (
 const ANSWER_BYTES_MAX = 256 * 1024;
 
 /**
- * Completes a grant by what only the provider can say. The account is authorized already: a verification
- * that is not answered now leaves its id unknown, and a later one finds it. An id that only came with the way
- * back, whose address anybody can write, has to be confirmed.
+ * Completes a grant with what only the provider can say. The account is authorized already: if a verification
+ * is not answered now, its id stays unknown and a later one finds it. An id that only came with the callback
+ * has to be confirmed, since anybody can write its address.
  *
- * @throws AppError UPSTREAM_ERROR without an answer that later requests can't do without,
- *   AuthorizationRefusedError when the account is not the one that came with the way back
  * @param baseUrl the operator's `<PROVIDER>_OAUTH_BASE_URL`
+ * @throws AppError UPSTREAM_ERROR without an answer that later requests need, AuthorizationRefusedError when
+ * the account is not the one that came with the callback
  */
 export async function describeAccount(
   { providerHttp, findAccount }: { providerHttp: ProviderHttp; findAccount: FindAccount },
@@ -65,7 +65,10 @@ export async function describeAccount(
   throw new AuthorizationRefusedError(text, "wrong_account");
 }
 
-/** Whether the account's id is a parameter of the way back, and the token did not come from its own address. */
+/**
+ * Whether the account's id is a parameter of the callback, and the token did not come from the account's own
+ * address.
+ */
 function needsProof({ auth }: ProviderManifest): boolean {
   if (auth.kind !== "oauth" || auth.accountField === undefined) return false;
   const { accountField, callbackFields = {}, tokenUrl } = auth;
@@ -73,8 +76,10 @@ function needsProof({ auth }: ProviderManifest): boolean {
 }
 
 /**
- * What the provider says to whoever shows the access token (DocuSign's accounts, for example). Requests need
- * it, and nothing asks again later. Throws UPSTREAM_ERROR when it does not say; the attempt stays open.
+ * Asks the provider with the access token for fields (DocuSign's accounts, for example). Requests need them,
+ * and nothing asks again later.
+ *
+ * @throws AppError UPSTREAM_ERROR when it does not say; the attempt stays open
  */
 async function askUserInfo(
   http: ProviderHttp,

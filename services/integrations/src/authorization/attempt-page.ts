@@ -10,20 +10,20 @@ import { requireBroker } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
 import { brokerIntegration } from "../connections/broker-integration.ts";
 
-/** How an attempt stands, as far as its page has to know. */
+/** The state of an attempt, as far as its page needs it. */
 export interface AttemptStanding {
   attempt: AttemptRow;
   providerName: string;
-  /** What a callback would find now. */
+  /** The outcome of a callback now. */
   standing: Standing;
 }
 
 /** `ready`: the broker has the account. `completed`: its connection is active. */
 export type Standing = "waiting" | "ready" | "completed" | "over";
 
-/** What the page of an attempt asks for. */
+/** The questions of an attempt's page. */
 export interface AttemptPage {
-  /** Throws NOT_FOUND. */
+  /** @throws AppError NOT_FOUND */
   standingOf(token: string): Promise<AttemptStanding>;
   /**
    * The broker's connect link, made anew.
@@ -34,12 +34,15 @@ export interface AttemptPage {
   connectLinkOf(token: string): Promise<string>;
 }
 
-/** A page that asks more often gets the answer of before, so that the broker is not asked by anybody's will. */
+/** A page that asks more often gets the earlier answer, so that nobody can make us ask the broker at will. */
 const ASK_BROKER_EVERY_MS = 2_000;
 const ATTEMPTS_MAX = 10_000;
-/** A link holds for half an hour at the broker, and whoever has followed it by then needs time to finish. */
+/**
+ * A link is valid for half an hour at the broker, and a person who has followed it by then needs time to
+ * finish.
+ */
 const LINK_LIFE_MS = 60 * 60_000;
-/** Each is looked after until nobody can finish it any more, so their sum is bounded. */
+/** Each is followed until nobody can finish it any more, so their number is bounded. */
 const LINKED_ATTEMPTS_MAX = 1_000;
 
 /** Answers the pages of attempts that go through the broker; others have no page. */

@@ -18,12 +18,12 @@ import { beginnerOf, prepareAttempt, storeAttempt } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
 import { chooseWay } from "./ways.ts";
 
-/** What a caller wants to connect. */
+/** The account that a caller wants to connect. */
 export interface AuthorizationWish {
   provider: ProviderManifest;
-  /** Of a connection that is made. */
+  /** The name of a new connection. */
   name: string;
-  /** Fields that the provider's addresses need, of a connection that is made. */
+  /** Fields of a new connection that the provider's addresses need. */
   fields: ConnectionFields;
   /** Checked by `parseRedirectUrl`. */
   redirectUrl: string | null;
@@ -61,7 +61,7 @@ export async function beginAuthorization(
   const prepared = await prepareAttempt(context, { ...key, ...wish, fields, begunBy });
   await context.writes.transaction(call, async (transaction) => {
     await lockConnectionsOf(transaction, companyId);
-    // What was found before the broker was asked may have changed meanwhile.
+    // The connection may have changed while the broker was asked.
     const now = await findAuthorizable(transaction, { companyId, provider: provider.id });
     refuseActive(now);
     if (existing === null) {

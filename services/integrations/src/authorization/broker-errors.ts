@@ -5,7 +5,7 @@ import { AuthorizationRefusedError } from "../connections/authorization-refused.
 import { refusalOf } from "./oauth-errors.ts";
 import { OperatorFaultError } from "./operator-faults.ts";
 
-/** An answer of the broker that is none of good status. */
+/** An answer of the broker with an error status. */
 export interface BrokerAnswer {
   status: number;
   body: unknown;
@@ -27,8 +27,8 @@ export function brokerUnready(why: string, cause?: unknown): AppError {
 }
 
 /**
- * What an answer of bad status means, whatever was asked: a fault of the operator where the broker refuses
- * its key, is somewhere else, or does not know the integration.
+ * The error for any answer with an error status. It is the operator's fault where the broker refuses its key,
+ * is not at the address, or does not know the integration.
  */
 export function brokerFailure(answer: BrokerAnswer, integration: string): AppError {
   const { status } = answer;
@@ -44,7 +44,7 @@ export function brokerFailure(answer: BrokerAnswer, integration: string): AppErr
   return new OperatorFaultError(`the integration ${integration} at the broker`, why);
 }
 
-/** What answers there is no broker. */
+/** The server at the address is no broker. */
 export function brokerElsewhere(status: number): OperatorFaultError {
   const why = `NANGO_BASE_URL leads to a server without its API, which answered ${status}.`;
   return new OperatorFaultError("NANGO_BASE_URL", unready(why));
@@ -57,8 +57,8 @@ const refusedBody = z.object({
 });
 
 /**
- * Whether a session is refused for its form: installations from before tags know the member `tags` not at
- * all and want `end_user` instead.
+ * Whether a session is refused for its form: installations from before tags do not know the member `tags` and
+ * want `end_user` instead.
  */
 function refusesTags({ body }: BrokerAnswer): boolean {
   const parsed = refusedBody.safeParse(body);
@@ -69,13 +69,13 @@ function refusesTags({ body }: BrokerAnswer): boolean {
   );
 }
 
-/** The same of a list by tags: an installation from before them refuses it, or has no such list at all. */
+/** The same for a list by tags: older installations refuse it, or have no such list at all. */
 export function listFailure(answer: BrokerAnswer, integration: string): AppError {
   const { status } = answer;
   return status === 400 || status === 404 ? withoutTags() : brokerFailure(answer, integration);
 }
 
-/** Without them nothing ties a connection there to the attempt that it came from, so none may count. */
+/** Without tags nothing ties a connection there to its attempt, so none may count. */
 export function withoutTags(): OperatorFaultError {
   const why =
     "The OAuth broker has no connections with tags, which are needed: what answers at NANGO_BASE_URL is a version of Nango from before February 2026, or something else.";
@@ -94,7 +94,7 @@ export function isUnknownConnection(answer: BrokerAnswer): boolean {
   return isError && UNKNOWN_CONNECTION.includes(codeOf(answer));
 }
 
-/** The broker has a connection no more, which only a new authorization mends. */
+/** The broker no longer has a connection. Only a new authorization repairs that. */
 export function connectionGone(cause: Error): AuthorizationRefusedError {
   return new AuthorizationRefusedError("The broker has no such connection.", "invalid_grant", {
     cause,
@@ -102,8 +102,8 @@ export function connectionGone(cause: Error): AuthorizationRefusedError {
 }
 
 /**
- * What it means that the broker could not renew credentials. The provider's own code counts where the answer
- * has it; without one, 424 is what the broker answers when it has given up. Anything else may pass.
+ * The error when the broker could not renew credentials. The provider's own code counts where the answer has
+ * it. Without one, 424 means that the broker has given up. Anything else is transient.
  */
 export function brokerRefusal(error: BrokerStatusError, integration: string): Error {
   const { status, body } = error.answer;
@@ -126,7 +126,7 @@ export function brokerRefusal(error: BrokerStatusError, integration: string): Er
   return refusal;
 }
 
-/** It has failed a moment ago and does not try again yet. */
+/** It failed a moment ago and does not try again yet. */
 const BACKING_OFF = "connection_refresh_backoff";
 const PROVIDER_CODE_DEPTH = 6;
 

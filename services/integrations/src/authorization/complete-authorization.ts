@@ -14,46 +14,46 @@ import type { SharedAsks } from "./shared-asks.ts";
 import { storeGrant } from "./store-grant.ts";
 import type { CallbackOrigin } from "./store-grant.ts";
 
-/** What callbacks are taken with. */
+/** What callbacks need. */
 export interface CallbackContext extends ConfirmContext {
   audit: AuditTrail;
   logger: Logger;
   waits: CallbackWaits;
-  /** By the attempt. Anybody can send a callback for the broker, so many share one question. */
+  /** Shared by attempt. Anybody can send a callback for the broker, so many share one question. */
   brokerAsks: SharedAsks<Refusal>;
 }
 
-/** How long a callback waits that comes beside another one of its attempt, in milliseconds. */
+/** How long a callback waits while another one of its attempt is handled, in milliseconds. */
 export interface CallbackWaits {
-  /** For the other one's outcome. */
+  /** The wait for the other one's outcome. */
   forOutcomeMs: number;
   /** How late it may still ask by itself, as that takes up to 30 s. */
   toAskMs: number;
 }
 
-/** Between two questions to the broker about one attempt. */
+/** The pause between two questions to the broker about one attempt. */
 export const BROKER_PAUSE_MS = 1_000;
 
 /** Asking included, below the 45 s that the gateway gives a callback. */
 export const CALLBACK_WAITS: CallbackWaits = { forOutcomeMs: 35_000, toAskMs: 10_000 };
 
-/** What is wrong with an attempt, as a code and for people; null when the account is connected. */
+/** The problem of an attempt, as a code and for people; null when the account is connected. */
 export type Refusal = { code: string; message: string } | null;
 
-/** What came of a callback. */
+/** The outcome of a callback. */
 export interface CallbackOutcome {
   attempt: AttemptRow;
   refusal: Refusal;
 }
 
-/** Longer than the three answers take that a confirmation may wait for, 10 s each. */
+/** Longer than the three answers that a confirmation may wait for, 10 s each. */
 const LEASE_MS = 45_000;
 /**
- * Above any honest number: each asks the provider, for somebody who has the token in `state`. Callbacks for
- * the broker show no token, so no number of them may end an attempt.
+ * More than any honest number: each asks the provider, for somebody who has the token in `state`. Callbacks
+ * for the broker show no token, so no number of them may end an attempt.
  */
 const TRIES_MAX = 20;
-/** Between looks at what another callback does; each pause is half as long again as the one before. */
+/** The pauses between polls of what another callback does; each is half as long again as the one before. */
 const POLL = { firstMs: 50, longestMs: 1_000 };
 
 const OVER = {
@@ -78,8 +78,8 @@ const NOT_CONFIRMED = {
 };
 
 /**
- * Takes a callback. Nothing of it is believed (D39): the connection changes only when the provider or
- * broker confirms the attempt, once; whatever else comes changes nothing.
+ * Handles a callback. Nothing in it is believed (D39): the connection changes only when the provider or
+ * broker confirms the attempt, once. Anything else changes nothing.
  *
  * @throws AppError NOT_FOUND when there is no such attempt of the provider
  */
@@ -103,7 +103,7 @@ async function findAttempt(
   if (state !== undefined) {
     const hash = hashAttemptToken(state);
     const attempt = hash === null ? null : await findAttemptByToken(database, hash);
-    // The token of the broker's page is none that a provider would know.
+    // The token of the broker's page is never one that a provider would know.
     return attempt?.way === "embedded" ? attempt : null;
   }
   return connectionId === undefined ? null : findBrokerAttempt(database, connectionId);
@@ -124,7 +124,7 @@ async function settle(
   return (params["code"] ?? "") === "" ? WITHOUT_CODE : settleNow();
 }
 
-/** An attempt has succeeded once; its connection may have ended or failed since. */
+/** An attempt succeeds once. Its connection may have ended or failed since. */
 async function refusalOfCompleted(
   { database }: CallbackContext,
   attempt: AttemptRow,
@@ -137,7 +137,10 @@ async function refusalOfCompleted(
   return { code: `connection_${status}`, message };
 }
 
-/** The outcome that all callbacks of an attempt share; who can't wait for it is told to come again. */
+/**
+ * The outcome that all callbacks of an attempt share. A callback that can't wait for it is told to come
+ * again.
+ */
 async function shareOutcome(
   { brokerAsks, waits }: CallbackContext,
   { id }: AttemptRow,
@@ -167,7 +170,7 @@ async function settleOpen(
     : claimed.outcome;
 }
 
-/** The right to ask, or what came of it that another callback had it. */
+/** The right to ask, or the outcome when another callback has it. */
 async function claimOrWatch(
   context: CallbackContext,
   attempt: AttemptRow,
@@ -234,7 +237,7 @@ function explainRefusal(
   return { code: "provider_unreachable", message: error.message };
 }
 
-/** What the way back says of a person who has not agreed; it ends nothing, as anybody could say it. */
+/** The callback's words about a person who has not agreed. They end nothing, as anybody could send them. */
 function refusalSaid({ success, error }: CallbackParams): Refusal {
   if (error === undefined && success !== "false") return null;
   const code = error !== undefined && CODE.test(error) ? error.toLowerCase() : "cancelled";

@@ -17,17 +17,17 @@ import { openVerifier } from "./sealed-verifier.ts";
 import { brokerIntegration } from "../connections/broker-integration.ts";
 import { findApplication } from "./ways.ts";
 
-/** What outcomes of attempts are found out with. */
+/** What finding out the outcome of an attempt needs. */
 export interface ConfirmContext extends AttemptContext {
   findAccount: FindAccount;
 }
 
-/** What came with a callback, each parameter once. */
+/** The parameters of a callback, each once. */
 export type CallbackParams = Readonly<Record<string, string>>;
 
 /**
- * Asks the provider (by exchanging the code) or the broker for what came of an attempt; null while the
- * broker has nothing of it.
+ * Asks the provider (by exchanging the code) or the broker for the outcome of an attempt; null while the
+ * broker has none.
  *
  * @param fields the connection's
  * @param params the callback's
@@ -52,7 +52,7 @@ export async function confirmAttempt(
   return granted;
 }
 
-/** Null while the broker has nothing. Of what is the operator's fault the operator is told. */
+/** Null while the broker has nothing. Faults of the operator are logged for the operator. */
 async function askForGrant(
   context: ConfirmContext,
   attempt: AttemptRow,
@@ -70,7 +70,7 @@ async function askForGrant(
   }
 }
 
-/** Parameters of a callback become hosts and paths of requests: they have to look like the provider's. */
+/** Parameters of a callback become hosts and paths of requests, so they have to look like the provider's. */
 function requireForms(provider: ProviderManifest, fields: ConnectionFields): void {
   const wrong = fieldProblem(provider, fields);
   if (wrong === null) return;
@@ -78,7 +78,7 @@ function requireForms(provider: ProviderManifest, fields: ConnectionFields): voi
   throw new AuthorizationRefusedError(message, "invalid_field");
 }
 
-/** The place where the code is exchanged may depend on what came back: NetSuite's account. */
+/** The address where the code is exchanged may depend on a parameter: NetSuite's account. */
 function requireNeeded(provider: ProviderManifest, fields: ConnectionFields): void {
   const needed = provider.auth.kind === "oauth" ? fieldsNeeded(provider.auth) : [];
   const missing = needed.find((name) => !Object.hasOwn(fields, name));
@@ -129,7 +129,7 @@ async function askBroker(
   return fromBroker(provider, await broker.getAccount(target, connectionId));
 }
 
-/** What the broker has of an account, in the terms of the provider's manifest. */
+/** The broker's account in the terms of the provider's manifest. */
 export function fromBroker(provider: ProviderManifest, account: BrokerAccount): FreshGrant {
   const { accessToken, expiresAt, raw, config } = account;
   const { auth } = provider;
@@ -148,7 +148,7 @@ export function fromBroker(provider: ProviderManifest, account: BrokerAccount): 
   };
 }
 
-/** What the person entered at the broker has the names that addresses use. */
+/** The person's entries at the broker, by the names that addresses use. */
 function sameNames(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, name]));
 }

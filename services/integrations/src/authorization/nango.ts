@@ -48,7 +48,7 @@ export interface Broker {
   createConnectLink(target: BrokerTarget, attemptId: string): Promise<string>;
   /** The connections that came of an attempt: one for each time that somebody has finished there. */
   findConnections(target: BrokerTarget, attemptId: string): Promise<readonly string[]>;
-  /** Throws AuthorizationRefusedError when the broker has it no more, or can't renew it. */
+  /** @throws AuthorizationRefusedError when the broker has it no more, or can't renew it */
   getAccount(
     target: BrokerTarget,
     connectionId: string,

@@ -133,7 +133,11 @@ export async function refreshTokens(
   }
 }
 
-/** openid-client's view of a provider. Throws BAD_REQUEST that names a field which an address needs. */
+/**
+ * openid-client's view of a provider.
+ *
+ * @throws AppError BAD_REQUEST naming a field which an address needs
+ */
 export function configure(http: ProviderHttp, target: OAuthTarget): oauth.Configuration {
   const { companyId, provider, auth, application, fields } = target;
   const { clientId, clientSecret, oauthBaseUrl } = application;

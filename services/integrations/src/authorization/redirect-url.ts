@@ -4,7 +4,9 @@ const LENGTH_MAX = 2_048;
 
 /**
  * The address that a person is sent to after an attempt: absolute, http or https, without user and
- * password. Throws BAD_REQUEST that names the parameter.
+ * password.
+ *
+ * @throws AppError BAD_REQUEST naming the parameter
  */
 export function parseRedirectUrl(text: string): string {
   const url = text.length > LENGTH_MAX ? null : URL.parse(text);

@@ -13,10 +13,10 @@ import {
 import type { LeftoverRow } from "../store/broker-leftovers.ts";
 import type { Broker } from "./nango.ts";
 
-/** What is left at the broker is removed with. */
+/** What removing leftovers at the broker needs. */
 export interface LeftoverContext {
   database: Database;
-  /** Null where none is set up: what is left waits until one is. */
+  /** Null where none is set up: leftovers wait until one is. */
   broker: Broker | null;
   logger: Logger;
 }
@@ -24,18 +24,20 @@ export interface LeftoverContext {
 const ROUND_EVERY_MS = 15_000;
 /** A company whose accounts can't be removed has a fifth of each round at most. */
 const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
-/** Between looks at attempts that are open; one that is abandoned is noticed so much later at most. */
+/** The pause between polls of an open attempt. So an abandoned one is noticed this much later at most. */
 const OPEN_PAUSE_MS = 5 * 60_000;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
-/** Of one attempt in a turn, far below its lease: a link can be followed any number of times. */
+/**
+ * Most removals of one attempt in a turn, far below its lease: a link can be followed any number of times.
+ */
 const REMOVALS_MAX = 10;
 /** About three days with these pauses. */
 const TRIES_MAX = 20;
 
 /**
- * Removes accounts that people have connected at the broker for attempts which ended without them: the
- * person never came back, or connected a second one. Again and again until the broker has done it.
+ * Removes accounts that people have connected at the broker for attempts which ended without them: the person
+ * never came back, or connected a second one. Each removal is tried until the broker has done it.
  */
 export function startLeftoverRemoval(
   { broker, ...context }: LeftoverContext,
@@ -88,7 +90,10 @@ async function removeOne(
   }
 }
 
-/** Removes some of the accounts that no connection of the company uses; says how many, and how many are left. */
+/**
+ * Removes some of the accounts that no connection of the company uses; returns how many, and how many are
+ * left.
+ */
 async function removeAccounts(
   { database, broker }: LeftoverContext & { broker: Broker },
   { attemptId, companyId, integration }: LeftoverRow,

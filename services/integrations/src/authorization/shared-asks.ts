@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * Questions about the same thing, asked one after the other with a pause between them. Whoever comes meanwhile
- * shares the next one, so each gets an answer to a question that began after it came.
+ * Questions about the same thing, asked one after the other with a pause in between. Callers that arrive
+ * meanwhile share the next one. So each gets an answer to a question that began after it came.
  */
 export class SharedAsks<Answer> {
-  /** Those that have not begun. */
+  /** Questions that have not begun. */
   readonly #next = new Map<string, Promise<Answer>>();
-  /** Settled a pause after the end of the latest one. */
+  /** Resolved a pause after the end of the latest question. */
   readonly #rested = new Map<string, Promise<void>>();
   readonly #pauseMs: number;
 
@@ -17,7 +17,7 @@ export class SharedAsks<Answer> {
   }
 
   /**
-   * The answer to the next question about `key`; what it throws, all who share it get.
+   * The answer to the next question about `key`. All who share it get its error, too.
    *
    * @param question asked only where none is waiting
    */

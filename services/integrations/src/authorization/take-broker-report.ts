@@ -15,7 +15,7 @@ import type { CallbackContext } from "./complete-authorization.ts";
 import type { CallbackOrigin } from "./store-grant.ts";
 import { brokerIntegration } from "../connections/broker-integration.ts";
 
-/** What the broker says of an attempt to connect an account, or of an account that is connected. */
+/** The broker's report about an attempt to connect an account, or about a connected account. */
 export interface BrokerReport extends BrokerName {
   /** The attempt, by the tag that it was begun with; empty when the broker says none. */
   endUserId: string;
@@ -32,7 +32,7 @@ interface ReportContext extends RenewContext {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MESSAGE_CHARS_MAX = 500;
-/** Nobody could say what came of the attempt: the broker may report it once more. */
+/** Nobody knows the outcome of the attempt: the broker may report it again. */
 const UNSETTLED: ReadonlySet<string> = new Set([
   "provider_unreachable",
   "being_confirmed",
@@ -40,12 +40,12 @@ const UNSETTLED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes a report, of which nothing is believed but that it is time to ask (D39): a pending connection becomes
- * active when the broker has an account of its attempt, and is in error when the broker has none and says why.
- * A report that comes again changes nothing.
+ * Handles a report, which is only taken as a reason to ask (D39). A pending connection becomes active when
+ * the broker has an account of its attempt, and is in error when the broker has none and says why. A repeated
+ * report changes nothing.
  *
  * @throws AppError NOT_FOUND when it is about no attempt and no connection of ours, UPSTREAM_ERROR when the
- *   outcome could not be asked for
+ * outcome could not be asked for
  */
 export async function takeBrokerReport(
   context: ReportContext,
@@ -88,7 +88,7 @@ async function settle(
   });
 }
 
-/** A broker that could not renew an account is asked to do it now: what it answers then counts. */
+/** A broker that could not renew an account is asked to do it now. Its answer then counts. */
 async function takeRefresh(
   context: ReportContext,
   report: BrokerReport,

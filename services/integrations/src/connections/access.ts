@@ -6,29 +6,29 @@ import type { OpenConnection } from "./open-connection.ts";
 import { ensureFresh } from "./renew-access.ts";
 import type { RenewContext } from "./renew-access.ts";
 
-/** The Postgres channel on which changes of connections are told; the payload is the id. */
+/** The Postgres channel for changes of connections; the payload is the id. */
 export const CONNECTIONS_CHANNEL = "integrations_connections";
 
-/** What opens accounts, as the steps of runs need it: many times a second for one connection. */
+/** A cache of opened connections: steps of runs need one many times per second. */
 export interface ConnectionAccessCache {
   /**
-   * The connection with credentials that hold for a while. Changes are seen within 5 s, also when no
-   * notification of them arrives; who asks at the same time shares one look-up.
+   * The connection with credentials that are valid for a while. Changes are seen within 5 s, even when no
+   * notification of them arrives. Simultaneous callers share one look-up.
    *
    * @throws AppError NOT_FOUND, UPSTREAM_ERROR when credentials have ended and can't be renewed now
    */
   getAccess(companyId: string, connectionId: string): Promise<OpenConnection>;
-  /** Drops what is remembered of a connection; without an id, of all. */
+  /** Drops the cached entry of a connection; without an id, all. */
   forget(connectionId?: string): void;
 }
 
-/** Below the 5 s within which a change counts: a look-up itself takes time. */
+/** Less than the 5 s within which a change counts: a look-up itself takes time. */
 const KNOWN_FOR_MS = 4_000;
 const ENTRIES_MAX = 10_000;
-/** Changes that come during a look-up begin it anew; three in a row is a fault. */
+/** Changes during a look-up repeat it. Three in a row are a fault. */
 const LOOKS_MAX = 3;
 
-/** Whether what was found at the end of a look-up still holds. */
+/** Whether the result of a look-up still holds at its end. */
 function isSame(current: OpenConnection, found: OpenConnection): boolean {
   return current.version === found.version && current.status === found.status;
 }
@@ -52,7 +52,7 @@ export function createConnectionAccess(context: RenewContext): ConnectionAccessC
           known.set(name, fresh, { start });
           return fresh;
         }
-        // Something was forgotten meanwhile, perhaps this, or a login took its time.
+        // An entry was invalidated meanwhile, perhaps this one, or a login took its time.
         connection = await openConnection(context, key);
         if (isSame(connection, fresh)) return fresh;
       }

@@ -57,18 +57,26 @@ export class AuthorizationRevokedError extends Error {
 
 /** How accounts at OAuth providers and banks are connected, through the broker or without one (D38). */
 export interface AuthorizationFlow {
-  /** Throws BAD_REQUEST that names the missing setting when there is no way to this provider. */
+  /** @throws AppError BAD_REQUEST naming the missing setting when this provider cannot be connected */
   requireAvailable(provider: ProviderManifest): void;
-  /** Begins an authorization of a connection that exists. Throws UPSTREAM_ERROR. */
+  /**
+   * Begins an authorization of a connection that exists.
+   *
+   * @throws AppError UPSTREAM_ERROR
+   */
   begin(request: AuthorizationRequest): Promise<{ url: string }>;
   /**
-   * Renews the credentials. Only talks to the provider or broker: the caller sees to it that one
-   * process does this at a time, and stores what comes of it.
+   * Renews the credentials. It only talks to the provider or broker: the caller makes sure that one process
+   * does this at a time, and stores the result.
    *
    * @throws AuthorizationRevokedError, AuthorizationRefusedError for another refusal for good, AppError
-   *   UPSTREAM_ERROR when nobody answers, or this installation is refused (OperatorFaultError)
+   * UPSTREAM_ERROR when nobody answers, or this installation is refused (OperatorFaultError)
    */
   refresh(connection: AuthorizedConnection, credentials: Credentials): Promise<RenewedAccess>;
-  /** Takes the access back and removes the connection at the broker. Throws UPSTREAM_ERROR. */
+  /**
+   * Revokes the access and removes the connection at the broker.
+   *
+   * @throws AppError UPSTREAM_ERROR
+   */
   revoke(connection: AuthorizedConnection, credentials: Credentials): Promise<void>;
 }

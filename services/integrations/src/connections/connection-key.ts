@@ -13,7 +13,7 @@ export function requireConnectionKey(
   return { companyId: identity.companyId.toLowerCase(), connectionId };
 }
 
-/** The one answer for connections that are not there. */
+/** The one error for connections that do not exist. */
 export function connectionNotFound(): AppError {
   return new AppError("NOT_FOUND", "Connection not found");
 }

@@ -9,14 +9,16 @@ import { connectionEntry } from "./connection-audit.ts";
 import { CONNECTION_ID_PREFIX } from "./connection-key.ts";
 import { ENDED_CONNECTIONS_KEPT, LIVE_CONNECTIONS_MAX, tooManyConnections } from "./limits.ts";
 
-/** An id for a connection that is about to be made: credentials are sealed for it before. */
+/** An id for a new connection. Credentials are sealed for it before it is stored. */
 export function newConnectionId(): string {
   return newId(CONNECTION_ID_PREFIX);
 }
 
 /**
- * Stores a new connection. Throws BAD_REQUEST when the company has as many as it may have, CONFLICT when
- * somebody has claimed its account before.
+ * Stores a new connection.
+ *
+ * @throws AppError BAD_REQUEST when the company has as many as it may have, CONFLICT when another company has
+ * claimed its account
  */
 export async function insertConnectionRow(
   writes: CompanyWrites,
@@ -26,7 +28,7 @@ export async function insertConnectionRow(
   return writes.transaction(call, (transaction) => insertWithin(transaction, connection));
 }
 
-/** The same for one that is complete at once, together with what the audit log says of it. */
+/** The same for a connection that is complete at once, with its audit entry. */
 export async function insertRecordedConnection(
   { writes, audit }: { writes: CompanyWrites; audit: AuditTrail },
   call: RpcContext,
@@ -54,9 +56,9 @@ async function insertWithin(
 }
 
 /**
- * Tells the audit log of a new connection that a person has to authorize. Not in the transaction that makes
- * it: what begins an authorization comes in between, and a connection whose authorization can't begin is
- * removed again.
+ * Records a new connection that a person has to authorize in the audit log. It is not in the transaction that
+ * makes the connection: the authorization begins in between, and a connection whose authorization can't begin
+ * is removed again.
  */
 export async function recordCreated(
   { database, audit }: { database: Database; audit: AuditTrail },

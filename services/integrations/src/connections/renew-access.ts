@@ -28,24 +28,24 @@ export interface RenewContext {
   renewals: RenewalsUnderWay;
 }
 
-/** Renewals that this process waits for, by what they are of: a thousand callers make one wait. */
+/** Renewals that this process waits for, by connection: a thousand callers make one wait. */
 export type RenewalsUnderWay = Map<string, Promise<OpenConnection>>;
 
-/** Tokens are renewed so long before their end, which is longer than any call with one takes. */
+/** Tokens are renewed this long before their end, which is longer than any call with one takes. */
 const RENEW_AHEAD_MS = 5 * 60_000;
-/** Longer than `refresh` may take; a process that died in it holds up the others for so long. */
+/** Longer than `refresh` may take. A process that died in it holds up the others for this long. */
 const LEASE_MS = 30_000;
-/** Between looks at what another process renews; each pause is half as long again as the one before. */
+/** The pauses between polls of another process's renewal; each is half as long again as the one before. */
 const POLL = { firstMs: 100, longestMs: 1_000 };
-/** What of a provider's words is kept. */
+/** The stored length of a provider's words. */
 const MESSAGE_CHARS_MAX = 500;
 const CODE_CHARS_MAX = 100;
-/** Between tries to renew that fail because nobody answers. */
+/** The pauses between tries to renew that fail because nobody answers. */
 const PAUSES = { firstMs: 5_000, longestMs: 15 * 60_000 };
 
 /**
- * The connection with credentials that still hold for a while: a token that is about to end is renewed,
- * and keys that have to be exchanged for one are.
+ * The connection with credentials that are valid for a while. A token that is about to end is renewed, and
+ * keys that must be exchanged for one are.
  */
 export async function ensureFresh(
   context: RenewContext,
@@ -59,29 +59,30 @@ export async function ensureFresh(
     );
   }
   if (provider.auth.kind !== "oauth" || !isRenewalDue(connection)) return connection;
-  // What can't be renewed is used until its very end.
+  // Credentials that can't be renewed are used until their very end.
   if (!isRenewable(connection) && endsIn(connection) > 0) return connection;
   try {
     return await renewAccess(context, connection);
   } catch (error) {
-    // Nobody answers, but what there is still holds.
+    // Nobody answers, but the present credentials are still valid.
     if (endsIn(connection) > 0) return connection;
     throw error;
   }
 }
 
-/** Whether an authorization came with something to renew it by; else its token lives once. */
+/** Whether an authorization came with a means to renew it; else its token is used once. */
 export function isRenewable({ credentials, brokerConnectionId }: OpenConnection): boolean {
   return brokerConnectionId !== null || credentials["refreshToken"] !== undefined;
 }
 
 /**
- * Renews the credentials, once over all replicas: who comes second waits for the first one's outcome, or
- * goes on with what still holds. When the consent is over the connection becomes expired; when keys are
- * refused it is in error. It is returned as it is then. What can't be renewed is returned as it was.
+ * Renews the credentials, once over all replicas. A second caller waits for the first one's outcome, or goes
+ * on with credentials that are still valid. When the consent is over the connection becomes expired; when
+ * keys are refused it is in error, and is returned like that. A connection that can't be renewed is returned
+ * as it was.
  *
  * @throws AppError UPSTREAM_ERROR when the provider or broker does not answer, did not a moment ago, or
- *   refuses this installation (OperatorFaultError); the status stays
+ * refuses this installation (OperatorFaultError); the status stays
  */
 export async function renewAccess(
   context: RenewContext,
@@ -119,11 +120,11 @@ export async function renewAccess(
 }
 
 /**
- * Renews what an authorization gave. Who asks in this process at the same time shares the outcome.
+ * Renews an authorization. Simultaneous callers in this process share the outcome.
  *
  * @param isForced whether it is tried although it failed a moment ago
- * @throws AuthorizationRevokedError, AuthorizationRefusedError, AppError UPSTREAM_ERROR; the connection's
- *   state is the caller's
+ * @throws AuthorizationRevokedError, AuthorizationRefusedError, AppError UPSTREAM_ERROR; the caller changes
+ * the connection's status
  */
 export async function renewAuthorization(
   context: RenewContext,
@@ -131,7 +132,7 @@ export async function renewAuthorization(
   { isForced = false } = {},
 ): Promise<OpenConnection> {
   const { companyId, connectionId, version } = connection;
-  // Those who may go on with what still holds, or mind pauses, have other outcomes.
+  // Callers with credentials that are still valid, or that observe pauses, have other outcomes.
   const name = [companyId, connectionId, version, isForced, endsIn(connection) > 0].join(" ");
   const shared = context.renewals.get(name);
   if (shared !== undefined) return shared;
@@ -179,7 +180,7 @@ async function renewClaimed(
       fields: renewed.fields,
       synced: true,
     });
-    // Ended or authorized anew meanwhile: what was queued then is the token before this one.
+    // Ended or authorized again meanwhile: the queued revocation has the token before this one.
     if (row === null && connection.brokerConnectionId === null) {
       const { provider, fields, externalAccountId } = connection;
       const unused = { provider, fields, credentials, externalAccountId, brokerConnectionId: null };
@@ -192,7 +193,7 @@ async function renewClaimed(
   return openConnection(context, connection);
 }
 
-/** Until other credentials are there, or the one who renews them has given up. */
+/** Waits until there are other credentials, or the other process has given up. */
 async function waitForRenewal(
   context: RenewContext,
   connection: OpenConnection,

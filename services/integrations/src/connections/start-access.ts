@@ -5,7 +5,7 @@ import { CONNECTIONS_CHANNEL, createConnectionAccess } from "./access.ts";
 import type { ConnectionAccessCache } from "./access.ts";
 import type { RenewContext } from "./renew-access.ts";
 
-/** The cache of connections, which hears of changes that other replicas make. */
+/** The cache of connections, which listens for changes by other replicas. */
 export async function startConnectionAccess(
   context: RenewContext,
   { databaseUrl, role, logger }: { databaseUrl: string; role: string; logger: Logger },
@@ -17,11 +17,10 @@ export async function startConnectionAccess(
     role,
     channels: [CONNECTIONS_CHANNEL],
     onNotification: (_channel, connectionId) => access.forget(connectionId),
-    // What was said meanwhile was missed.
+    // Notifications in the meantime were missed.
     onReconnect: () => access.forget(),
-    // Without it a change is noticed when what is remembered of it is too old, within 5 s.
-    onError: (error) =>
-      logger.warn({ err: error }, "notifications about changes of connections are interrupted"),
+    // Without notifications a change is noticed when the cached entry is too old, within 5 s.
+    onError: (error) => logger.warn({ err: error }, "could not listen for changes of connections"),
   });
   scope.defer(() => listener.stop());
   return access;

@@ -23,28 +23,29 @@ export interface SendDependencies {
   /** Recipients that a company's messages may have a UTC day; 0 is no limit. */
   perDay: number;
   /**
-   * How long a process that died in the middle holds up its message, in milliseconds; 10 s unless
-   * said otherwise. One that lives asks again in time.
+   * How long a process that died holds up its message, in milliseconds; 10 s by default. A living process
+   * renews its claim in time.
    */
   claimMs?: number;
 }
 
-/** How long a message may take once its turn has come. */
+/** The time limit of a message once its turn has come. */
 const SEND_TIMEOUT_MS = 60_000;
 const CLAIM_MS = 10_000;
-/** So that a renewal may fail twice. */
+/** A renewal may fail twice. */
 const RENEWALS_PER_CLAIM = 3.5;
 const POLL_MS = 250;
-/** Of an account whose address only its provider knows (RFC 2606). */
+/** The domain for an account whose address only its provider knows (RFC 2606). */
 const UNKNOWN_DOMAIN = "mail.invalid";
 
 /**
- * Sends a message unless its key says that this has been done; then the outcome is the same again.
- * One caller sends at a time, the others wait for what comes of it. Only when nobody can tell what
- * became of an attempt is the message sent once more, under the same Message-ID.
+ * Sends a message unless its key says that this was done; then the outcome is the same again. One caller
+ * sends at a time, and the others wait for its outcome. Only when nobody knows the outcome of an attempt is
+ * the message sent again, under the same Message-ID.
  *
- * @throws AppError BAD_REQUEST when the message was refused for good or a file of it cannot be had,
- * UPSTREAM_ERROR when it may go later, RATE_LIMITED when the company's day has no room for it; the signal's reason when it was aborted
+ * @throws AppError BAD_REQUEST when the message was refused for good or a file of it cannot be fetched,
+ * UPSTREAM_ERROR when it may be sent later, RATE_LIMITED when the company's day has no room for it; the
+ * signal's reason when it was aborted
  */
 export async function sendOnce(
   dependencies: SendDependencies,
@@ -69,7 +70,9 @@ export async function sendOnce(
   }
 }
 
-/** The outcome of a message that was sent, whatever has become of its way since; null for any other. */
+/**
+ * The outcome of a message that was sent, whatever has become of its connection since; null for any other.
+ */
 export async function findSent(
   database: Database,
   key: EmailKey,
@@ -144,7 +147,7 @@ async function whileClaimed<Result>(
     } catch (error) {
       logger.warn({ err: error }, "the claim of an e-mail was not renewed");
     }
-    // Somebody else may send it by now.
+    // Another process may send it by now.
     if (performance.now() >= heldUntil) giveUp("The e-mail could not be finished in time.");
   };
   const renewal = setInterval(() => void renew(), claimMs / RENEWALS_PER_CLAIM);
@@ -159,7 +162,7 @@ async function whileClaimed<Result>(
   }
 }
 
-/** What is not recorded is no reason to fail: at worst the same message goes out once more. */
+/** A record that fails is no reason to fail: at worst the same message is sent again. */
 async function settle(
   { database, logger }: SendDependencies,
   key: EmailKey,

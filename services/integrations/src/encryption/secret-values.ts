@@ -6,7 +6,11 @@ export function sealValue(companyKey: Buffer, value: string, place: SecretPlace)
   return sealText(companyKey, value, contextOf(place));
 }
 
-/** Decrypts a value. Throws INTERNAL_ERROR for one that was changed or belongs elsewhere. */
+/**
+ * Decrypts a value.
+ *
+ * @throws AppError INTERNAL_ERROR for one that was changed or belongs elsewhere
+ */
 export function openValue(companyKey: Buffer, sealed: Buffer, place: SecretPlace): string {
   const what = `the secret ${place.key} of workflow ${place.workflowId}`;
   return openText(companyKey, sealed, contextOf(place), what);

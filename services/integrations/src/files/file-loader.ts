@@ -4,32 +4,31 @@ import { Turns } from "@workflow/service";
 import { fetchFile } from "./fetch-file.ts";
 import type { LoadedFile, NamedFile } from "./file.ts";
 
-/** Where files may be fetched from, as for all hosts that tenants name. */
+/** The hosts that files may be fetched from, as for all hosts that tenants name. */
 export interface FileLoaderOptions {
   allowPrivate: boolean;
   dnsServers?: readonly string[] | undefined;
   nat64Prefixes?: readonly string[] | undefined;
 }
 
-/** Whose files, and within which limits. */
+/** The company of the files, and their limits. */
 export interface FileRequest {
   companyId: string;
   files: readonly NamedFile[];
-  /** Where the files are in what the caller sent; goes before their numbers in violations. */
+  /** The path of the files in the request; violations put it before their numbers. */
   path: readonly string[];
-  /** Of all of them together. */
+  /** The limit of all files together. */
   bytesMax: number;
   signal: AbortSignal;
 }
 
-/** Brings the bytes of files that tenants name. */
+/** Loads the bytes of files that tenants name. */
 export interface FileLoader {
   /**
-   * Does work with the bytes of some files, once there is memory for them; they are to be let go of
-   * when the work is over.
+   * Does work with the bytes of some files, once there is memory for them. The work must not keep them.
    *
-   * @throws AppError BAD_REQUEST naming a file that cannot be had as it is, UPSTREAM_ERROR when it may be
-   * had later or too many are held; the signal's reason when it was aborted; what the work throws
+   * @throws AppError BAD_REQUEST naming a file that cannot be fetched as it is, UPSTREAM_ERROR when it may be
+   * fetched later or too many are held; the signal's reason when it was aborted; any error of the work
    */
   withFiles<Result>(
     request: FileRequest,
@@ -40,15 +39,15 @@ export interface FileLoader {
 
 const MIB = 1024 * 1024;
 /**
- * Bytes of files at the same time. While a message is put into a provider's form there are up to five
- * times as many, so this is 300 MiB at the very most; two of the largest messages of one company.
+ * Bytes of files at the same time. While a message is put into a provider's form there are up to five times
+ * as many, so this is 300 MiB at most; two of the largest messages of one company.
  */
 const HELD = { perTenant: 20 * MIB, total: 60 * MIB } as const;
-/** What comes from a URL asks for memory beyond this: a server that stays silent holds up nobody. */
+/** A file from a URL asks for memory only beyond this: a silent server holds up nobody. */
 const SMALL_BYTES = 64 * 1024;
 const WAIT_MS = 20_000;
 const BUSY_RETRY_MS = 5_000;
-/** For all files of a request. */
+/** The time limit for all files of a request. */
 const FETCH_MS = 30_000;
 
 /** Opens nothing yet; connections come with files. */
@@ -105,7 +104,9 @@ function bytesGivenBy(source: NamedFile["source"]): number {
   return source.$case === "content" ? source.value.length : 0;
 }
 
-/** The memory of one request's files: taken once and as a whole, so that none waits with a part of it. */
+/**
+ * The memory of one request's files. It is taken once and as a whole, so that none waits with a part of it.
+ */
 class Room {
   readonly #turns: Turns;
   readonly #companyId: string;
@@ -124,7 +125,7 @@ class Room {
     this.#signal = signal;
   }
 
-  /** Counts bytes that came in; a promise while they have to wait for room. */
+  /** Counts bytes that arrived; a promise while they have to wait for memory. */
   count(bytes: number): Promise<void> | undefined {
     this.#counted += bytes;
     if (this.#isTaken || this.#counted <= SMALL_BYTES) return undefined;

@@ -2,24 +2,24 @@ import { Turns } from "@workflow/service";
 
 /** Memory for the large ones among some answers. */
 export interface AnswerRoom {
-  /** Counts bytes that came in; a promise while they have to wait for room. */
+  /** Counts bytes that arrived; a promise while they have to wait for memory. */
   take(bytes: number): Promise<void> | undefined;
-  /** The answers are let go of. */
+  /** Releases the memory. */
   leave(): void;
 }
 
-/** Whose answers, and how much they may have. */
+/** The company of the answers, and their limit. */
 export interface RoomRequest {
   companyId: string;
-  /** Of all the answers together. */
+  /** The most bytes of all the answers together. */
   bytesMax: number;
   signal?: AbortSignal | undefined;
 }
 
 const MIB = 1024 * 1024;
-/** What answers may have without asking for room. */
+/** The bytes that answers may have without reserving memory. */
 const SMALL_BYTES = 64 * 1024;
-/** What answers get first, and most need no more. */
+/** The bytes that answers get first. Most need no more. */
 const SOME_BYTES = MIB;
 /**
  * Bytes of answers in memory at the same time, decoded ones included: 96 MiB in all, and half of it for one
@@ -28,12 +28,12 @@ const SOME_BYTES = MIB;
 const SOME = { total: 32 * MIB, perTenant: 16 * MIB } as const;
 const MOST = { total: 64 * MIB, perTenant: 32 * MIB } as const;
 
-/** Gives rooms in the memory of a process. */
+/** Reserves memory of the process for answers. */
 export class AnswerRooms {
   readonly #some = new Turns(SOME);
   readonly #most = new Turns(MOST);
 
-  /** A room that holds nothing yet; small answers never ask for more. */
+  /** A room without any memory yet; small answers never need more. */
   open({ companyId, bytesMax, signal }: RoomRequest): AnswerRoom {
     const steps = [
       { turns: this.#some, bytes: SOME_BYTES, suffices: SOME_BYTES },
@@ -47,13 +47,13 @@ export class AnswerRooms {
 interface Step {
   turns: Turns;
   bytes: number;
-  /** Bytes that may come in until the next step. */
+  /** Bytes that may arrive until the next step. */
   suffices: number;
 }
 
 /**
- * A room that grows in steps. While it waits for the last one it holds the one before, and with that it waits
- * for nothing more: so rooms never wait for each other.
+ * A room that grows in steps. While it waits for the last step it holds the one before, and with that it
+ * waits for nothing more. So rooms never wait for each other.
  */
 class GrowingRoom implements AnswerRoom {
   readonly #steps: Step[];
@@ -83,7 +83,7 @@ class GrowingRoom implements AnswerRoom {
     this.#giveBack = undefined;
   }
 
-  /** While nobody has room for a large answer, its sender waits (and its time goes on). */
+  /** While no memory is free for a large answer, its reader waits (and its timeout goes on). */
   async #grow(): Promise<void> {
     const { signal: over } = this.#over;
     const stop = this.#signal === undefined ? over : AbortSignal.any([this.#signal, over]);

@@ -6,32 +6,36 @@ import type { Scrubber } from "@workflow/scrubber";
 import { LRUCache } from "lru-cache";
 
 /**
- * Takes a connection's credentials out of what others said, in every form that the package knows. Others
- * have their turns while that takes long.
+ * Removes a connection's credentials from others' words, in every form that the package knows. Other work
+ * gets its turns while that takes long.
  */
 export interface CredentialScrubber {
-  /** The texts that are looked for, as they may appear in plain. */
+  /** The texts that are searched for, in plain form. */
   readonly secrets: readonly string[];
-  /** So many characters of a text's beginning; there is no half of a credential at their end. */
+  /** The first characters of a text, without half of a credential at their end. */
   readonly beginning: (text: string, charsMax: number) => Promise<string>;
-  /** Strings, numbers and names of members at any depth; the very value where there is nothing to take out. */
+  /**
+   * Scrubs strings, numbers and names of members at any depth; returns the same value where nothing was
+   * removed.
+   */
   readonly json: (value: unknown) => Promise<unknown>;
 }
 
-/** Anything shorter would take words out of what is harmless. */
+/** Shorter texts would remove harmless words. */
 const LENGTH_MIN = 4;
 
 /**
- * What one holds, measured: some 20 KB a credential, and hundreds of bytes a character once the end of a
- * long text was looked at. At most so many and so much are kept, whatever tenants name their keys.
+ * The memory of one scrubber, measured: some 20 KB a credential, and hundreds of bytes a character once the
+ * end of a long text was scrubbed. The number and the bytes of kept scrubbers are bounded, whatever tenants
+ * name their keys.
  */
 const BYTES = { each: 20_000, aCharacter: 400, most: 64 * 1024 * 1024 };
 const KEPT_MAX = 500;
 
-/** By a digest of all that is looked for: so other credentials, of any version, are others. */
+/** The key is a digest of all the texts: other credentials, of any version, have another one. */
 const kept = new LRUCache<string, Scrubber>({ max: KEPT_MAX, maxSize: BYTES.most });
 
-/** The scrubber of a connection. It is prepared only when something has to be looked at. */
+/** The scrubber of a connection. It is prepared only when there is something to scrub. */
 export function scrubberOf(
   provider: ProviderManifest,
   connection: ConnectionAccess,
@@ -62,7 +66,7 @@ function secretsOf({ sign }: ProviderManifest, connection: ConnectionAccess): st
   return [...new Set(given)].filter(({ length }) => length >= LENGTH_MIN);
 }
 
-/** A connection that lacks something signs no request. */
+/** A connection that lacks a field signs no request. */
 function fillOrEmpty(pattern: string, values: Readonly<Record<string, string>>): string {
   try {
     return fill(pattern, values);
@@ -83,7 +87,7 @@ function prepared(secrets: readonly string[]): Scrubber | null {
   return scrubber;
 }
 
-/** How many scrubbers this process keeps, and how many bytes they are taken for. */
+/** The number of kept scrubbers, and the bytes that they count for. */
 export function keptScrubbers(): { count: number; bytes: number } {
   return { count: kept.size, bytes: kept.calculatedSize };
 }

@@ -25,7 +25,11 @@ export const MESSAGE_STATUS = {
   deprecated: MessageStatus.DEPRECATED,
 } as const satisfies Record<AgentStatus, MessageStatus>;
 
-/** The type that a message names; undefined when it names none. Throws BAD_REQUEST for one that is not known. */
+/**
+ * The type that a message names; undefined when it names none.
+ *
+ * @throws AppError BAD_REQUEST for one that is not known
+ */
 export function agentTypeOf(type: MessageType): AgentType | undefined {
   const known = AGENT_TYPES.find((each) => MESSAGE_TYPE[each] === type);
   if (known !== undefined || type === MessageType.UNSPECIFIED) return known;

@@ -23,7 +23,11 @@ export function bytesOf({ inputJson, userMessage = "" }: QuestionFields): number
   );
 }
 
-/** What was asked, checked as far as that goes without the agent. Throws BAD_REQUEST, PAYLOAD_TOO_LARGE. */
+/**
+ * What was asked, checked as far as that goes without the agent.
+ *
+ * @throws AppError BAD_REQUEST, PAYLOAD_TOO_LARGE
+ */
 export function parseQuestion({ inputJson, userMessage }: QuestionFields): {
   input: Readonly<Record<string, unknown>>;
   inputJson: string;

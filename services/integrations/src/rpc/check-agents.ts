@@ -12,7 +12,7 @@ import { badRequest } from "./action-message.ts";
 
 const AGENTS_MAX = 1_000;
 
-/** Says which agents of a workflow are not there, or cannot be asked any more. */
+/** Returns which agents of a workflow do not exist, or cannot be asked any more. */
 export function checkAgents({
   database,
   models,

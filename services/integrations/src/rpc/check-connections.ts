@@ -11,7 +11,7 @@ import { badRequest } from "./action-message.ts";
 const PROVIDERS_MAX = 100;
 const CONNECTIONS_MAX = 1_000;
 
-/** Says what of a workflow's connections is not there. */
+/** Returns which connections of a workflow do not exist. */
 export function checkConnections({
   database,
 }: CallContext): UnaryMethod<CheckConnectionsRequest, CheckConnectionsResponse> {

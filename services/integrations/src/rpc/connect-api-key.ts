@@ -79,7 +79,11 @@ async function openStored(
   throw wrongField("connectionId", `is not a connection of ${provider.name}`);
 }
 
-/** What the provider says of the account. Throws BAD_REQUEST or UPSTREAM_ERROR. */
+/**
+ * What the provider says of the account.
+ *
+ * @throws AppError BAD_REQUEST or UPSTREAM_ERROR
+ */
 async function requireGood(
   { providerHttp }: ServiceContext,
   provider: ProviderManifest,
@@ -112,7 +116,7 @@ function hostField({ auth }: ProviderManifest): string | undefined {
 
 type Account = Extract<Verdict, { is: "good" }>;
 
-/** Throws BAD_REQUEST for an account that the keys do not prove to be the caller's. */
+/** @throws AppError BAD_REQUEST for an account that the keys do not prove to be the caller's */
 function withAccount(
   auth: ApiKeyAuth,
   access: ConnectionAccess,

@@ -11,21 +11,29 @@ export function wrongField(field: string, message: string): AppError {
   return new AppError("BAD_REQUEST", `${field} ${message}.`, { violations });
 }
 
-/** The provider that a body or a filter names. Throws BAD_REQUEST for an unknown one. */
+/**
+ * The provider that a body or a filter names.
+ *
+ * @throws AppError BAD_REQUEST for an unknown one
+ */
 export function requireProvider(id: string): ProviderManifest {
   const provider = findProvider(id);
   if (provider !== undefined) return provider;
   throw wrongField("provider", `must be one of ${PROVIDERS.map((each) => each.id).join(", ")}`);
 }
 
-/** The provider that a path names. Throws NOT_FOUND for an unknown one. */
+/**
+ * The provider that a path names.
+ *
+ * @throws AppError NOT_FOUND for an unknown one
+ */
 export function requireProviderOfPath(id: string): ProviderManifest {
   const provider = findProvider(id);
   if (provider === undefined) throw new AppError("NOT_FOUND", "Provider not found");
   return provider;
 }
 
-/** Throws BAD_REQUEST for a name that is empty, too long or can't be stored. */
+/** @throws AppError BAD_REQUEST for a name that is empty, too long or can't be stored */
 export function requireName(name: string, field = "name"): string {
   const { length } = Array.from(name);
   if (length < 1 || length > NAME_CHARS_MAX) {

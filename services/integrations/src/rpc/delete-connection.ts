@@ -18,13 +18,13 @@ import { findConnection } from "../store/connections.ts";
 import type { ConnectionRow } from "../store/connections.ts";
 import { queueRevocation } from "../store/revocations.ts";
 
-/** Credentials may be renewed between reading and ending them; three times in a row is a fault. */
+/** Credentials may be renewed between reading and ending them. Three times in a row is a fault. */
 const TRIES_MAX = 3;
 
 /**
- * Ends a connection. An account that was authorized stays as disconnected, without credentials, and may
- * be authorized again under its id; what was entered or never completed is removed. The access is taken
- * back at the provider or broker afterwards, again and again until that has been done.
+ * Ends a connection. An authorized account stays as disconnected, without credentials, and may be authorized
+ * again under its id. A connection with entered keys, or one that was never completed, is removed. The access
+ * is revoked at the provider or broker afterwards, and that is tried until it is done.
  */
 export function deleteConnection(
   context: ServiceContext,
@@ -34,7 +34,7 @@ export function deleteConnection(
     async handler({ connectionId }, call) {
       const key = requireConnectionKey(connectionId, call);
       for (let tried = 0; tried < TRIES_MAX; tried += 1) {
-        // Not opened: what cannot be decrypted any more can be ended all the same.
+        // The connection is not opened: one that cannot be decrypted any more can still be ended.
         const connection = await findConnection(context.database, key);
         if (connection === null) throw connectionNotFound();
         // As with other objects (D21), ending what has ended is no error.
@@ -54,7 +54,7 @@ function hasEnded({ status }: ConnectionRow): boolean {
 }
 
 /**
- * Whether a person has authorized it at the provider or a bank, so that it can be taken back. Of a provider
+ * Whether a person has authorized it at the provider or a bank, so that it can be revoked. For a provider
  * that this version does not know nothing can be.
  */
 function isAuthorized(connection: ConnectionRow): boolean {
@@ -84,7 +84,7 @@ async function end(
         })
       : await deleteRow(transaction, key, version);
     if (after === null) throw new ChangedMeanwhileError();
-    // The connection is locked by now: a pause that was on its way is here, or comes to nothing.
+    // The connection is locked by now: a concurrent pause has been stored, or will find nothing.
     if (isKept) await deletePause(transaction, key);
     const entry = connectionEntry("connection.deleted", before, isKept ? after : null);
     await audit.record(transaction, call, entry);
@@ -102,8 +102,8 @@ async function end(
 }
 
 /**
- * Ends the attempt to authorize an ended connection anew: who has the attempt's address may not bring it back.
- * False when somebody was faster.
+ * Ends the attempt to authorize an ended connection again, so that whoever has the attempt's address can't
+ * bring it back. False when another call was faster.
  */
 async function endAttempt(
   { writes, leftovers }: ServiceContext,
@@ -119,7 +119,7 @@ async function endAttempt(
   return after !== null && hasEnded(after);
 }
 
-/** Nothing of the transaction may stay. */
+/** Rolls the transaction back. */
 class ChangedMeanwhileError extends Error {
   override readonly name = "ChangedMeanwhileError";
 }

@@ -22,15 +22,15 @@ import { findConnection } from "../store/connections.ts";
 
 /** The bank provider's action whose output has the member `accounts`. */
 const ACTION = "getAccounts";
-/** What of a provider's words is kept. */
+/** The stored length of a provider's words. */
 const MESSAGE_CHARS_MAX = 500;
 const CODE_CHARS_MAX = 100;
 /** Below the deadline of the call. */
 const TIMEOUT_MS = 30_000;
 
 /**
- * Reads the accounts at a bank (D42). A bank that wants a new sign-in is no failure of the call: its code
- * is told, and the connection is expired from then on.
+ * Reads the accounts at a bank (D42). A bank that wants a new sign-in is no failure of the call: the answer
+ * has its code, and the connection is expired from then on.
  */
 export function listBankAccounts(
   context: ServiceContext,
@@ -62,7 +62,11 @@ export function listBankAccounts(
   });
 }
 
-/** The accounts; none when the bank or its provider says no. Throws UPSTREAM_ERROR. */
+/**
+ * The accounts; none when the bank or its provider refuses.
+ *
+ * @throws AppError UPSTREAM_ERROR
+ */
 async function readAccounts(
   { database, providerHttp }: ServiceContext,
   call: { provider: ProviderManifest; action: ActionManifest },
@@ -71,7 +75,7 @@ async function readAccounts(
   const { provider } = call;
   try {
     const access = providerHttp.withOwnCredentials(provider, connection);
-    // Answers may repeat whatever was sent: also our own credentials.
+    // Answers may repeat whatever was sent, our own credentials included.
     const scrubber = scrubberOf(provider, access);
     const baseUrl = providerHttp.baseUrlOf(provider.id);
     const result = await callAction(call, { inputs: {}, access, baseUrl }, (request) =>

@@ -20,7 +20,7 @@ import { NOT_RENEWED } from "../store/connection-renewals.ts";
 import { findConnection } from "../store/connections.ts";
 import { toConnectionMessage } from "./connection-message.ts";
 
-/** Renews the credentials; those that can't be renewed are verified. A failure of any kind is an error. */
+/** Renews the credentials, or verifies those that can't be renewed. A failure of any kind is an error. */
 export function refreshConnection(
   context: ServiceContext,
 ): UnaryMethod<RefreshConnectionRequest, Connection> {
@@ -42,7 +42,7 @@ export function refreshConnection(
           ifVersion: renewed.version,
           synced: true,
         });
-        // Others have changed it meanwhile, after this has succeeded.
+        // Another call has changed it meanwhile, after this one has succeeded.
         if (refreshed === null) return before;
         const entry = connectionEntry("connection.refreshed", before, refreshed);
         await audit.record(transaction, call, entry);
@@ -58,11 +58,11 @@ export function refreshConnection(
 async function renew(context: ServiceContext, opened: OpenConnection): Promise<OpenConnection> {
   try {
     if (requireManifest(opened).auth.kind === "oauth" && isRenewable(opened)) {
-      // Asked for by a person: what is being renewed already is waited for.
+      // A person asks for it, so this waits for a renewal that is under way.
       const due = { ...opened, expiresAt: new Date(0) };
       const renewed = await renewAuthorization(context, due, { isForced: true });
       if (renewed.status === "active") return renewed;
-      // Whoever renewed at the same time has found out that they are over.
+      // A renewal at the same time has found out that they are over.
       throw new AppError("UPSTREAM_ERROR", renewed.errorMessage ?? "Connect the account again.");
     }
   } catch (error) {
@@ -82,13 +82,13 @@ function failureOf(error: unknown): { message: string; code: string | null } {
     return { message: error.message, code: error.code };
   }
   if (isAppError(error) && error.reason !== "INTERNAL_ERROR") {
-    // Renewals ahead try it again, so that nobody has to when the operator has mended it.
+    // Renewals ahead try it again, so nobody has to once the operator has fixed it.
     return { message: error.message, code: NOT_RENEWED };
   }
   throw error;
 }
 
-/** The contract's answer; why it failed is shown with the connection. */
+/** The contract's answer; the connection shows why it failed. */
 async function fail(
   { database }: ServiceContext,
   connection: OpenConnection,

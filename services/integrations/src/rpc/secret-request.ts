@@ -6,7 +6,11 @@ import type { HostList } from "@workflow/proto/integrations/v1/secrets";
 import type { RpcContext } from "@workflow/rpc";
 import type { SecretPlace, WorkflowKey } from "../domain/secret-place.ts";
 
-/** The workflow that a request names, within the caller's company. Throws NOT_FOUND (D1). */
+/**
+ * The workflow that a request names, within the caller's company.
+ *
+ * @throws AppError NOT_FOUND (D1)
+ */
 export function requireWorkflowKey(workflowId: string, { identity }: RpcContext): WorkflowKey {
   if (!isUuid(workflowId)) throw new AppError("NOT_FOUND", "Workflow not found");
   return {
@@ -25,7 +29,7 @@ export function requireSecretPlace(
   return { ...workflow, key: request.key };
 }
 
-/** What a request says of a new value and where it may go. */
+/** The parts of a request about a new value and its hosts. */
 interface SecretFields {
   /** Undefined where the path names the secret. */
   key?: string;
@@ -34,9 +38,10 @@ interface SecretFields {
 }
 
 /**
- * Checks the fields of a request and returns the hosts in the form in which they are stored: null for
- * anywhere, undefined when the request says nothing of them. Throws VALIDATION_ERROR that names the
- * fields and never quotes the value.
+ * Checks the fields of a request and returns the hosts as they are stored: null for anywhere, undefined when
+ * the request does not mention them.
+ *
+ * @throws AppError VALIDATION_ERROR naming the fields, never quoting the value
  */
 export function requireValid(fields: SecretFields): readonly string[] | null | undefined {
   const hosts = hostsOf(fields.allowedHosts);
@@ -65,7 +70,7 @@ function hostsOf(list: HostList | undefined) {
     : parseSecretHosts(list.hosts);
 }
 
-/** The one answer for secrets that are not there. */
+/** The one error for secrets that do not exist. */
 export function secretNotFound(): AppError {
   return new AppError("NOT_FOUND", "Secret not found");
 }

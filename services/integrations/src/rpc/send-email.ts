@@ -26,7 +26,7 @@ export function sendEmail(
       const parsed = parseMessage(request);
       const { companyId } = identity;
       const key = { companyId, idempotencyKey: request.idempotencyKey };
-      // Before the connection, which may be gone or paused by now.
+      // This comes before the connection, which may be deleted or paused by now.
       const known = await findSent(database, key, parsed);
       if (known !== null) return known;
       try {
@@ -48,7 +48,7 @@ export function sendEmail(
   });
 }
 
-/** The installation speaks for its own domains only, and to so many a day (D61). */
+/** The installation sends for its own domains only, and to a limited number per day (D61). */
 function overMailServer(
   { transport, senders, perDay }: Mail,
   message: ParsedMessage,
@@ -65,7 +65,7 @@ function overMailServer(
   };
 }
 
-/** The provider judges whom its account may send as, and limits how much it sends. */
+/** The provider decides which senders its account may use, and limits how much it sends. */
 async function overConnection(
   context: CallContext,
   companyId: string,
@@ -74,7 +74,7 @@ async function overConnection(
   message: ParsedMessage,
 ): Promise<{ message: AddressedMessage; way: MailWay; perDay: number }> {
   const key = { companyId, connectionId: connection.connectionId };
-  // Else its files would be fetched for nothing.
+  // Otherwise its files would be fetched for nothing.
   const waitMs = await context.pauses.waitFor(key, hasTurn);
   if (waitMs !== null) throw new PausedConnectionError({ waitMs });
   return {

@@ -20,14 +20,14 @@ import { changeConnection } from "../store/connection-changes.ts";
 import { findConnection } from "../store/connections.ts";
 import { toConnectionMessage } from "./connection-message.ts";
 
-/** Why a connection that has no credentials can't be verified. */
+/** The reason why a connection without credentials can't be verified. */
 const WITHOUT_CREDENTIALS: Readonly<Partial<Record<ConnectionStatus, string>>> = {
   pending: "The authorization is not completed: complete OAuth at the provider first.",
   disconnected: "The connection is disconnected; connect the account again.",
   abandoned: "The authorization was never completed; connect the account anew.",
 };
 
-/** Asks the provider whether the credentials are good; the status follows what it says. */
+/** Asks the provider whether the credentials are good, and sets the status by its answer. */
 export function verifyConnection(
   context: ServiceContext,
 ): UnaryMethod<VerifyConnectionRequest, VerifyConnectionResponse> {
@@ -39,7 +39,7 @@ export function verifyConnection(
       let error = WITHOUT_CREDENTIALS[opened.status] ?? null;
       if (error === null) {
         const verified = await verifyInTime(context, opened, call.deadline);
-        // Credentials that were replaced meanwhile keep the status that they have.
+        // Credentials that were replaced meanwhile keep their status.
         if (verified.verdict.is !== "unknown") await store(context, call, verified);
         error = verified.verdict.is === "good" ? null : verified.verdict.message;
       }
@@ -55,13 +55,13 @@ export function verifyConnection(
   });
 }
 
-/** What is left of the caller's time for what comes after the provider's answer. */
+/** The part of the caller's time that is left for what follows the provider's answer. */
 const ANSWER_MS = 2_000;
 const LATE = "The provider did not answer in time; try again in a moment.";
 
 /**
- * Token, renewal by another replica and verification can take longer together than the caller waits. The
- * verification then goes on without an effect of its own; a renewal on the way counts for the next one.
+ * Token, renewal by another replica and verification together can take longer than the caller waits. The
+ * verification then goes on without an effect of its own; a renewal under way counts for the next one.
  */
 async function verifyInTime(
   context: ServiceContext,
@@ -107,7 +107,7 @@ async function store(
   audit.wake();
 }
 
-/** The account's id by what the provider says now; undefined: it stays as it is. */
+/** The account's id by the provider's present answer; undefined: it stays as it is. */
 function accountSaid(
   connection: OpenConnection,
   verdict: Extract<Verdict, { is: "good" }>,
@@ -116,6 +116,6 @@ function accountSaid(
   if ("accountField" in auth && auth.accountField !== undefined) return undefined;
   const { externalAccountId } = connection;
   if (externalAccountId !== null && provesAccount(verdict, externalAccountId)) return undefined;
-  // A domain that the account has lost is nobody's any more.
+  // A domain that the account has lost belongs to nobody any more.
   return verdict.accountId ?? (verdict.domains === undefined ? undefined : null);
 }

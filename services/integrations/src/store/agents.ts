@@ -109,8 +109,10 @@ export async function lockAgentsOf(transaction: Transaction, companyId: string):
 }
 
 /**
- * Stores a new agent; null when the company has `activeMax` active ones. The transaction must hold the
- * company's lock. Throws BAD_REQUEST when an active one has the name.
+ * Stores a new agent; null when the company has `activeMax` active ones. The transaction must hold
+ * the company's lock.
+ *
+ * @throws AppError BAD_REQUEST when an active one has the name
  */
 export async function insertAgent(
   transaction: Transaction,
@@ -141,8 +143,10 @@ export async function insertAgent(
 }
 
 /**
- * Gives an active agent other content, and a version higher by one; null when it is not active or not of
- * that version any more. Throws BAD_REQUEST when another active one has the name.
+ * Gives an active agent other content, and a version higher by one; null when it is not active or
+ * not of that version any more.
+ *
+ * @throws AppError BAD_REQUEST when another active one has the name
  */
 export async function updateAgent(
   transaction: Transaction,

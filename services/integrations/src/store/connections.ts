@@ -140,7 +140,9 @@ export async function lockConnectionsOf(
 
 /**
  * Stores a new connection; null when the company has `liveMax` live ones. The transaction must hold
- * the company's lock. Throws CONFLICT when another connection claims the account.
+ * the company's lock.
+ *
+ * @throws AppError CONFLICT when another connection claims the account
  */
 export async function insertConnection(
   transaction: Transaction,

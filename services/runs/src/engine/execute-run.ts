@@ -123,11 +123,14 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
     if (error instanceof LeaseLostError || lease.signal.aborted) return journal.advance;
     if (databaseErrorToAppError(error).reason === "UNAVAILABLE") {
       // The database or another service is away. The task is given back and tried again soon.
-      logger.warn({ ...told, err: error }, "a run has to wait for what it needs");
+      logger.warn(
+        { ...told, err: error },
+        "a run has to wait: the database or another service is away",
+      );
       isHandedBack = true;
       return journal.advance;
     }
-    logger.error({ ...told, err: error }, "a run failed for a reason of ours");
+    logger.error({ ...told, err: error }, "a run failed with an internal error");
     journal.discard();
     const failure: Ending = {
       status: "failed",
@@ -247,7 +250,7 @@ async function advanceUntil(
   });
   const stepScopes = new StepScopes();
   lease.onWoken = () => fibers.wake();
-  lease.onSlotWanted = () => fibers.giveUpPlace();
+  lease.onSlotWanted = () => fibers.giveUpSlot();
   return advance({
     facts,
     definition,

@@ -159,7 +159,7 @@ export class Fibers {
   }
 
   /** Others need the slot: an execution that only waits is parked. */
-  giveUpPlace(): void {
+  giveUpSlot(): void {
     if (this.#isResting) this.#checkSoon();
   }
 

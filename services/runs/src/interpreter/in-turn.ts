@@ -47,7 +47,7 @@ function waitsSince({ startedAt, previousAttempts }: OpenStep): number {
 }
 
 function waitedTooLong({ waitMs, message }: PausedCall): StepError {
-  const words = message === undefined ? "" : ` Its words: ${message}`;
+  const words = message === undefined ? "" : ` The provider says: ${message}`;
   return new StepError(
     "CONNECTION_PAUSED",
     `The provider is called too often with this connection, and it would be more than an hour until the step's turn.${words}`,

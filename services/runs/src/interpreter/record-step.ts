@@ -55,9 +55,7 @@ export async function recordFailure(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
-  error: ExecutionError,
-  shown: ShownInput,
-  given: unknown,
+  { error, shown, given }: { error: ExecutionError; shown: ShownInput; given: unknown },
 ): Promise<Outcome> {
   const output = record(execution, step, open, {
     status: "error",

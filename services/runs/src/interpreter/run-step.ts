@@ -110,7 +110,11 @@ async function tryStep(
       if (mayRetry(step, open, error)) {
         return scheduleRetry(execution, step, open, { error, record: outcome.error, startedAt });
       }
-      return await recordFailure(execution, step, open, outcome.error, shown, null);
+      return await recordFailure(execution, step, open, {
+        error: outcome.error,
+        shown,
+        given: null,
+      });
     }
     return await recordSuccess(execution, step, open, outcome, shown);
   } catch (thrown) {
@@ -122,7 +126,7 @@ async function tryStep(
       return scheduleRetry(execution, step, open, { error, record, startedAt });
     }
     const output = (await execution.scrubber?.jsonInTurns(error.output)) ?? error.output;
-    return await recordFailure(execution, step, open, record, shown, output);
+    return await recordFailure(execution, step, open, { error: record, shown, given: output });
   } finally {
     execution.outputs.unpin(pinned);
     if (isLeaf) execution.memory.stepEnds();

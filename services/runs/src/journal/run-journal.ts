@@ -324,7 +324,7 @@ export class RunJournal {
       if (await this.#send("keep", "running", null)) return;
       this.#failure = new LeaseLostError();
     } catch (cause) {
-      this.#failure = new Error("what a run did could not be written", { cause });
+      this.#failure = new Error("the results of a run could not be written", { cause });
     }
     this.#onRefused();
   }

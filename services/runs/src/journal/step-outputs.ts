@@ -39,7 +39,7 @@ export class StepOutput {
   }
 
   /** Whether its value is in memory. */
-  get isHeld(): boolean {
+  get isLoaded(): boolean {
     return this.#held !== null;
   }
 
@@ -96,7 +96,7 @@ export class StepOutputs {
   /** Called for outputs that were written, or that no longer count. */
   release(outputs: Iterable<StepOutput>): void {
     for (const output of outputs) {
-      if (output.isHeld && output.bytes > SMALL_OUTPUT_BYTES) this.#makeDroppable(output);
+      if (output.isLoaded && output.bytes > SMALL_OUTPUT_BYTES) this.#makeDroppable(output);
     }
     this.#shed(KEPT_BYTES_MAX);
     this.#memory.offer();
@@ -107,7 +107,7 @@ export class StepOutputs {
     for (const output of outputs) {
       if (output === NO_OUTPUT) continue;
       if (this.#droppable.delete(output)) this.#droppableBytes -= output.bytes;
-      if (output.isHeld && output.bytes > SMALL_OUTPUT_BYTES) this.#memory.shrink(output.bytes);
+      if (output.isLoaded && output.bytes > SMALL_OUTPUT_BYTES) this.#memory.shrink(output.bytes);
       output.forget();
     }
   }
@@ -119,7 +119,7 @@ export class StepOutputs {
    */
   pin(outputs: readonly StepOutput[]): Promise<void> | undefined {
     for (const output of outputs) this.#pins.set(output, (this.#pins.get(output) ?? 0) + 1);
-    const missing = outputs.filter((output) => !output.isHeld);
+    const missing = outputs.filter((output) => !output.isLoaded);
     if (missing.length === 0) return undefined;
     return this.#load([...new Set(missing)]).catch((error: unknown) => {
       this.unpin(outputs);
@@ -161,7 +161,7 @@ export class StepOutputs {
 
   #hold(output: StepOutput, text: string | null | undefined): void {
     if (text === undefined) throw new Error(`the result of ${output.path} is missing`);
-    if (output.isHeld) {
+    if (output.isLoaded) {
       // Two fibers have read the output at the same time.
       this.#memory.shrink(output.bytes);
       return;

@@ -32,9 +32,9 @@ export function isInside(path: string, containerPath: string): boolean {
 }
 
 /** A node in the tree of paths: `loop[2].child` is three nodes, `loop`, `[2]` and `child`. */
-interface Place {
+interface PathNode {
   result: StepResult | undefined;
-  parts: Map<string, Place> | undefined;
+  parts: Map<string, PathNode> | undefined;
 }
 
 /**
@@ -44,7 +44,7 @@ interface Place {
  */
 export class StepResults {
   readonly #byPath = new Map<string, StepResult>();
-  readonly #root: Place = { result: undefined, parts: undefined };
+  readonly #root: PathNode = { result: undefined, parts: undefined };
   #bytes = 0;
 
   /** @param results in the order in which the steps began */
@@ -63,16 +63,16 @@ export class StepResults {
   }
 
   add(result: StepResult): void {
-    let place = this.#root;
+    let node = this.#root;
     for (const name of namesOf(result.path)) {
-      place.parts ??= new Map();
-      let next = place.parts.get(name);
+      node.parts ??= new Map();
+      let next = node.parts.get(name);
       if (next === undefined)
-        place.parts.set(name, (next = { result: undefined, parts: undefined }));
-      place = next;
+        node.parts.set(name, (next = { result: undefined, parts: undefined }));
+      node = next;
     }
-    this.#bytes += result.bytes - (place.result?.bytes ?? 0);
-    place.result = result;
+    this.#bytes += result.bytes - (node.result?.bytes ?? 0);
+    node.result = result;
     this.#byPath.set(result.path, result);
   }
 
@@ -92,18 +92,18 @@ export class StepResults {
   /** The results inside a container. */
   inside(containerPath: string): readonly StepResult[] {
     const results: StepResult[] = [];
-    const container = this.#placeOf(containerPath);
+    const container = this.#nodeOf(containerPath);
     if (container !== undefined) collectBelow(container, results);
     return results;
   }
 
   /** Drops the results inside the chosen parts of a container, and returns them. */
   forgetParts(containerPath: string, isMeant: (part: Part) => boolean): StepResult[] {
-    const container = this.#placeOf(containerPath);
+    const container = this.#nodeOf(containerPath);
     const forgotten: StepResult[] = [];
-    for (const [name, place] of container?.parts ?? []) {
+    for (const [name, node] of container?.parts ?? []) {
       if (!isMeant(name.startsWith("[") ? Number(name.slice(1, -1)) : name)) continue;
-      collect(place, forgotten);
+      collect(node, forgotten);
       container?.parts?.delete(name);
     }
     this.#drop(forgotten);
@@ -112,7 +112,7 @@ export class StepResults {
 
   /** Drops the results inside a container. */
   forgetInside(containerPath: string): void {
-    const container = this.#placeOf(containerPath);
+    const container = this.#nodeOf(containerPath);
     if (container === undefined) return;
     const forgotten: StepResult[] = [];
     collectBelow(container, forgotten);
@@ -131,10 +131,10 @@ export class StepResults {
     }
   }
 
-  #placeOf(path: string): Place | undefined {
-    let place: Place | undefined = this.#root;
-    for (const name of namesOf(path)) place = place?.parts?.get(name);
-    return place;
+  #nodeOf(path: string): PathNode | undefined {
+    let node: PathNode | undefined = this.#root;
+    for (const name of namesOf(path)) node = node?.parts?.get(name);
+    return node;
   }
 }
 
@@ -142,11 +142,11 @@ function namesOf(path: string): string[] {
   return path.match(/\[\d+\]|[^.[]+/g) ?? [];
 }
 
-function collectBelow({ parts }: Place, results: StepResult[]): void {
-  for (const place of parts?.values() ?? []) collect(place, results);
+function collectBelow({ parts }: PathNode, results: StepResult[]): void {
+  for (const node of parts?.values() ?? []) collect(node, results);
 }
 
-function collect(place: Place, results: StepResult[]): void {
-  if (place.result !== undefined) results.push(place.result);
-  collectBelow(place, results);
+function collect(node: PathNode, results: StepResult[]): void {
+  if (node.result !== undefined) results.push(node.result);
+  collectBelow(node, results);
 }

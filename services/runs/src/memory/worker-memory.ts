@@ -3,7 +3,7 @@ import type { RunMemory } from "./run-memory.ts";
 /** How much of a process's memory a value takes for each byte of its JSON text; strings take 1. */
 const MEMORY_PER_BYTE = 3;
 /** How often waiting requests are checked when nothing reports freed memory. */
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 /** After this time without freed memory one request goes on even though some steps work. */
 const STALL_MS = 5_000;
 
@@ -202,7 +202,7 @@ export class WorkerMemory {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#requests.length === 0) return;
-    this.#timer = setTimeout(() => this.#admitNext(), LOOK_MS).unref();
+    this.#timer = setTimeout(() => this.#admitNext(), CHECK_MS).unref();
   }
 }
 

@@ -155,7 +155,7 @@ export class Reconciler {
     if (runIds.length === 0) return;
     this.#found?.inc({ kind }, runIds.length);
     const fields = { kind, count: runIds.length, runIds: runIds.slice(0, LOGGED) };
-    this.#options.logger.error(fields, "rows that did not belong together were mended");
+    this.#options.logger.error(fields, "mismatched rows were repaired");
   }
 }
 

@@ -26,9 +26,9 @@ import {
 } from "../store/restart-run.ts";
 import type { OriginalRow } from "../store/restart-run.ts";
 import { mergeInput } from "./merge-input.ts";
-import { parsePlace } from "./place.ts";
-import type { Place } from "./place.ts";
-import { findRestartPlace, findRetryPlace } from "./restart-point.ts";
+import { parseStepPath } from "./step-path.ts";
+import type { StepPath } from "./step-path.ts";
+import { findRestartPath, findRetryPath } from "./restart-point.ts";
 import { reusableResults } from "./reusable-results.ts";
 import type { RecordedResult } from "./reusable-results.ts";
 import { withoutStaleApprovals } from "./stale-approvals.ts";
@@ -85,11 +85,11 @@ export async function retryRun(
     "retried",
   );
   const failedPath = original.error?.details?.["path"];
-  const place =
-    findRetryPlace(steps, results, typeof failedPath === "string" ? failedPath : null) ??
-    (OUTPUT_ERRORS.has(original.error?.code ?? "") ? lastPlace(content) : null);
-  const kept = keptResults(steps, results, place, { inputIsUnchanged: true });
-  const fromStepId = place?.at(-1)?.step.id ?? "";
+  const position =
+    findRetryPath(steps, results, typeof failedPath === "string" ? failedPath : null) ??
+    (OUTPUT_ERRORS.has(original.error?.code ?? "") ? lastStepPath(content) : null);
+  const kept = keptResults(steps, results, position, { inputIsUnchanged: true });
+  const fromStepId = position?.at(-1)?.step.id ?? "";
   const repeat = { original, deployment, input: null, kept, fromStepId };
   return store(context, caller, "run.retried", repeat);
 }
@@ -114,8 +114,8 @@ export async function restartRun(
     RESTARTABLE_STATUSES,
     "restarted",
   );
-  const place = findRestartPlace(steps, results, fromStepId);
-  if (place === null) {
+  const position = findRestartPath(steps, results, fromStepId);
+  if (position === null) {
     throw new AppError("INVALID_STEP", "The run's version has no such step to restart from.", {
       details: { fromStepId },
     });
@@ -124,7 +124,7 @@ export async function restartRun(
     overrideInput === undefined
       ? null
       : changedInput(content, await getInput(context.database, runId), overrideInput);
-  const kept = keptResults(steps, results, place, { inputIsUnchanged: input === null });
+  const kept = keptResults(steps, results, position, { inputIsUnchanged: input === null });
   const repeat = { original, deployment, input, kept, fromStepId };
   return store(context, caller, "run.restarted", repeat);
 }
@@ -165,18 +165,18 @@ async function load(
   return { original, deployment, content, steps: content.definition.steps, results };
 }
 
-function lastPlace({ definition: { steps } }: CompiledContent): Place | null {
+function lastStepPath({ definition: { steps } }: CompiledContent): StepPath | null {
   const last = steps.at(-1);
-  return last === undefined ? null : parsePlace(steps, last.id);
+  return last === undefined ? null : parseStepPath(steps, last.id);
 }
 
 function keptResults(
   steps: Loaded["steps"],
   results: Loaded["results"],
-  place: Place | null,
+  position: StepPath | null,
   change: { inputIsUnchanged: boolean },
 ): string[] {
-  return withoutStaleApprovals(steps, results, reusableResults(steps, results, place), change);
+  return withoutStaleApprovals(steps, results, reusableResults(steps, results, position), change);
 }
 
 /**

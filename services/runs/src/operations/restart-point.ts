@@ -1,6 +1,6 @@
 import type { CompiledStep } from "@workflow/definition";
-import { blockOf, parsePlace, partsOf, prefixOf } from "./place.ts";
-import type { Place } from "./place.ts";
+import { blockOf, parseStepPath, partsOf, prefixOf } from "./step-path.ts";
+import type { StepPath } from "./step-path.ts";
 import { endedSoundly } from "./reusable-results.ts";
 import type { RecordedResult } from "./reusable-results.ts";
 
@@ -11,22 +11,22 @@ import type { RecordedResult } from "./reusable-results.ts";
  * @param results in execution order
  * @returns null when there is no such step
  */
-export function findRestartPlace(
+export function findRestartPath(
   steps: readonly CompiledStep[],
   results: readonly RecordedResult[],
   idOrPath: string,
-): Place | null {
+): StepPath | null {
   // Ids have neither dots nor brackets, so no text is both an id and a nested path.
   if (/[.[]/.test(idOrPath)) {
-    const place = parsePlace(steps, idOrPath);
-    return place !== null && isWithinReach(place, results) ? place : null;
+    const position = parseStepPath(steps, idOrPath);
+    return position !== null && isWithinReach(position, results) ? position : null;
   }
   for (const { path, stepId } of results) {
-    const place = stepId === idOrPath ? parsePlace(steps, path) : null;
-    if (place !== null) return place;
+    const position = stepId === idOrPath ? parseStepPath(steps, path) : null;
+    if (position !== null) return position;
   }
   const path = firstPathOf(steps, idOrPath, "");
-  return path === null ? null : parsePlace(steps, path);
+  return path === null ? null : parseStepPath(steps, path);
 }
 
 /**
@@ -36,16 +36,16 @@ export function findRestartPlace(
  * @param failedPath path of the failed step, when the run's error names one
  * @returns null when every step has ended well
  */
-export function findRetryPlace(
+export function findRetryPath(
   steps: readonly CompiledStep[],
   results: readonly RecordedResult[],
   failedPath: string | null,
-): Place | null {
-  const failed = failedPath === null ? null : parsePlace(steps, failedPath);
+): StepPath | null {
+  const failed = failedPath === null ? null : parseStepPath(steps, failedPath);
   const isRecorded = results.some(({ path, status }) => path === failedPath && status === "error");
   if (failed !== null && isRecorded) return failed;
   const path = firstUnfinished(steps, "", progressOf(steps, results));
-  return path === null ? null : parsePlace(steps, path);
+  return path === null ? null : parseStepPath(steps, path);
 }
 
 interface Progress {
@@ -59,10 +59,10 @@ function progressOf(steps: readonly CompiledStep[], results: readonly RecordedRe
   const finished = new Set<string>();
   const entered = new Map<string, Set<number | string>>();
   for (const result of results) {
-    const place = parsePlace(steps, result.path);
-    if (place === null) continue;
-    if (endedSoundly(result, place)) finished.add(result.path);
-    for (const { path, part } of place) {
+    const position = parseStepPath(steps, result.path);
+    if (position === null) continue;
+    if (endedSoundly(result, position)) finished.add(result.path);
+    for (const { path, part } of position) {
       if (part === null) continue;
       const parts = entered.get(path) ?? new Set();
       entered.set(path, parts.add(part));
@@ -116,8 +116,8 @@ function highestOf(parts: Iterable<number | string>): number {
 }
 
 /** Whether every iteration or item of a path was executed, or is the next one after those. */
-function isWithinReach(place: Place, results: readonly RecordedResult[]): boolean {
-  return place.every(({ path, part }) => {
+function isWithinReach(position: StepPath, results: readonly RecordedResult[]): boolean {
+  return position.every(({ path, part }) => {
     if (typeof part !== "number" || part === 0) return true;
     const before = prefixOf(path, part - 1);
     const here = prefixOf(path, part);

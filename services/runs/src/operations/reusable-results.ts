@@ -1,6 +1,6 @@
 import type { CompiledStep } from "@workflow/definition";
-import { parsePlace } from "./place.ts";
-import type { Place } from "./place.ts";
+import { parseStepPath } from "./step-path.ts";
+import type { StepPath } from "./step-path.ts";
 
 /** The parts of a step result that decide about its reuse. */
 export interface RecordedResult {
@@ -25,32 +25,32 @@ const CANCELLED = "CANCELLED";
 export function reusableResults(
   steps: readonly CompiledStep[],
   results: readonly RecordedResult[],
-  restart: Place | null,
+  restart: StepPath | null,
 ): string[] {
   const before = results.flatMap((result) => {
-    const place = parsePlace(steps, result.path);
-    if (place === null || result.errorCode === CANCELLED) return [];
-    return restart === null || isBefore(place, restart) ? [{ result, place }] : [];
+    const position = parseStepPath(steps, result.path);
+    if (position === null || result.errorCode === CANCELLED) return [];
+    return restart === null || isBefore(position, restart) ? [{ result, position }] : [];
   });
   const sound = new Set(
     before
-      .filter(({ result, place }) => endedSoundly(result, place))
+      .filter(({ result, position }) => endedSoundly(result, position))
       .map(({ result }) => result.path),
   );
   // A failure inside a step that went on is a part of that step's result.
   return before
-    .filter(({ place }) => place.some(({ path }) => sound.has(path)))
+    .filter(({ position }) => position.some(({ path }) => sound.has(path)))
     .map(({ result }) => result.path);
 }
 
 /** Whether the run could go on after a result. */
-export function endedSoundly(result: RecordedResult, place: Place): boolean {
+export function endedSoundly(result: RecordedResult, position: StepPath): boolean {
   if (result.errorCode === CANCELLED) return false;
-  return result.status !== "error" || place.at(-1)?.step.onError === "continue";
+  return result.status !== "error" || position.at(-1)?.step.onError === "continue";
 }
 
-function isBefore(place: Place, restart: Place): boolean {
-  for (const [depth, { step, index, part }] of place.entries()) {
+function isBefore(position: StepPath, restart: StepPath): boolean {
+  for (const [depth, { step, index, part }] of position.entries()) {
     const other = restart[depth];
     if (other === undefined) return false;
     if (step.id !== other.step.id) return index < other.index;

@@ -1,5 +1,5 @@
 import type { CompiledStep } from "@workflow/definition";
-import { blockOf, parsePlace, partsOf, prefixOf } from "./place.ts";
+import { blockOf, parseStepPath, partsOf, prefixOf } from "./step-path.ts";
 import type { RecordedResult } from "./reusable-results.ts";
 
 /**
@@ -42,7 +42,7 @@ class StaleApprovals {
     this.#kept = kept;
     this.#recorded = new Set(results.map(({ path }) => path));
     for (const { path: resultPath } of results) {
-      for (const { path, part } of parsePlace(steps, resultPath) ?? []) {
+      for (const { path, part } of parseStepPath(steps, resultPath) ?? []) {
         if (part === null) continue;
         const parts = this.#entered.get(path) ?? new Set();
         this.#entered.set(path, parts.add(part));

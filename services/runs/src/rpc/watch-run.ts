@@ -34,7 +34,8 @@ export function watchRun(
       if (!exists) throw runNotFound();
       const watch = watcher.watch(companyId, runId);
       try {
-        yield* tell(context, companyId, watch, position, after !== undefined, signal);
+        const stream = { context, companyId, watch, position, signal };
+        yield* tell(stream, after !== undefined);
       } finally {
         watch.release();
       }
@@ -42,14 +43,17 @@ export function watchRun(
   });
 }
 
-async function* tell(
-  context: ServiceContext,
-  companyId: string,
-  watch: Watch,
-  position: Position,
-  goesOn: boolean,
-  signal: AbortSignal,
-): AsyncGenerator<WatchRunResponse> {
+/** One call that watches a run. */
+interface WatchStream {
+  context: ServiceContext;
+  companyId: string;
+  watch: Watch;
+  position: Position;
+  signal: AbortSignal;
+}
+
+async function* tell(stream: WatchStream, goesOn: boolean): AsyncGenerator<WatchRunResponse> {
+  const { watch, position, signal } = stream;
   const budget = new ReadingBudget(WATCHED_PIECE_BYTES);
   let stepsRead = 0;
   let isSilent = goesOn;
@@ -65,16 +69,16 @@ async function* tell(
     stepsRead = known;
     if (status === "running" && status !== position.status) {
       isSilent = false;
-      yield* runUpdate(context, companyId, state, position, signal);
+      yield* runUpdate(stream, state);
     }
-    for await (const row of loadSteps(context, companyId, watch, steps, budget, signal)) {
+    for await (const row of loadSteps(stream, steps, budget)) {
       position.steps.add(row.seq);
       isSilent = false;
       yield { update: { $case: "step", value: toStepMessage(row) }, position: position.encode() };
     }
     if (status !== position.status) {
       isSilent = false;
-      yield* runUpdate(context, companyId, state, position, signal);
+      yield* runUpdate(stream, state);
     }
     if (isTerminal(status)) return;
     if (isSilent) yield { update: undefined, position: position.encode() };
@@ -84,12 +88,9 @@ async function* tell(
 
 /** Loads a few results at a time. One that is larger than a piece waits for its turn. */
 async function* loadSteps(
-  { readings }: ServiceContext,
-  companyId: string,
-  watch: Watch,
+  { context, companyId, watch, signal }: WatchStream,
   steps: readonly EndedStep[],
   budget: ReadingBudget,
-  signal: AbortSignal,
 ): AsyncGenerator<StepRow> {
   for (let start = 0; start < steps.length;) {
     const some = steps.slice(start, start + STEPS_AT_A_TIME);
@@ -103,7 +104,11 @@ async function* loadSteps(
     }
     const [large] = rows.slice(charged.length);
     if (large === undefined) return;
-    const leave = await readings.take(companyId, large.inputBytes + large.outputBytes, signal);
+    const leave = await context.readings.take(
+      companyId,
+      large.inputBytes + large.outputBytes,
+      signal,
+    );
     try {
       const { left } = budget;
       yield* budget.charge(await watch.load([large], left), left);
@@ -115,11 +120,8 @@ async function* loadSteps(
 }
 
 async function* runUpdate(
-  context: ServiceContext,
-  companyId: string,
+  { context, companyId, position, signal }: WatchStream,
   { run }: WatchedState,
-  position: Position,
-  signal: AbortSignal,
 ): AsyncGenerator<WatchRunResponse> {
   position.status = run.status;
   const held = isTerminal(run.status) ? await holdRun(context, companyId, run.id, signal) : null;

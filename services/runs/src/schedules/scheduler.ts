@@ -1,6 +1,6 @@
 import { loop } from "@workflow/service";
 import type { Logger } from "pino";
-import { noteLook } from "../store/scheduler-presence.ts";
+import { notePoll } from "../store/scheduler-presence.ts";
 import { fireDueSchedules } from "./fire-due-schedules.ts";
 import type { FiringDependencies, Poll } from "./fire-due-schedules.ts";
 
@@ -35,7 +35,7 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
   const poll = async (): Promise<Poll> => {
     const moment = now();
     const look = { now: moment, presentAt, awayMs: AWAY_MS };
-    const absence = await noteLook(options.database, look);
+    const absence = await notePoll(options.database, look);
     const outcome = await fireDueSchedules(options, {
       now: moment,
       absence,

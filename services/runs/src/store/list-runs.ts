@@ -47,23 +47,24 @@ export async function listRuns(
 ): Promise<readonly RunSummaryRow[]> {
   const { companyId, workflowId, tag } = filter;
   const ids = idsBetween(filter, page.after);
+  const base = { filter, ids, limit: page.limit };
   if (tag === null) {
-    if (workflowId === null) return listNewest(queryable, "company", filter, ids, page.limit);
-    return listNewest(queryable, "workflows", filter, ids, page.limit, [workflowId]);
+    if (workflowId === null) return listNewest(queryable, { ...base, shape: "company" });
+    return listNewest(queryable, { ...base, shape: "workflows", workflowIds: [workflowId] });
   }
   const tagged = (await listTagged(queryable, companyId, tag)).filter(
     (each) => workflowId === null || each.workflowId === workflowId,
   );
-  const deployments = tagged.map(({ id }) => id);
-  const workflows = [...new Set(tagged.map((each) => each.workflowId))];
-  if (workflows.length === 0) return [];
-  if (workflows.length > TAGGED_WORKFLOWS_MAX) {
-    return listNewest(queryable, "company-tagged", filter, ids, page.limit, [], deployments);
+  const deploymentIds = tagged.map(({ id }) => id);
+  const workflowIds = [...new Set(tagged.map((each) => each.workflowId))];
+  if (workflowIds.length === 0) return [];
+  if (workflowIds.length > TAGGED_WORKFLOWS_MAX) {
+    return listNewest(queryable, { ...base, shape: "company-tagged", deploymentIds });
   }
   // Mostly every version of a workflow has its tags: then the index alone finds the runs.
-  return (await countDeployments(queryable, workflows)) === deployments.length
-    ? listNewest(queryable, "workflows", filter, ids, page.limit, workflows)
-    : listNewest(queryable, "workflows-tagged", filter, ids, page.limit, workflows, deployments);
+  return (await countDeployments(queryable, workflowIds)) === deploymentIds.length
+    ? listNewest(queryable, { ...base, shape: "workflows", workflowIds })
+    : listNewest(queryable, { ...base, shape: "workflows-tagged", workflowIds, deploymentIds });
 }
 
 interface IdRange {
@@ -71,7 +72,7 @@ interface IdRange {
   from: string;
   /** Exclusive. */
   to: string;
-  /** The moment of `to`, or now if that is later. */
+  /** The moment of `to`, but not later than now. */
   end: Date;
 }
 
@@ -95,36 +96,32 @@ function earlier(one: Date, other: Date): Date {
  */
 type Shape = "company" | "company-tagged" | "workflows" | "workflows-tagged";
 
+interface Page {
+  shape: Shape;
+  filter: RunFilter;
+  ids: IdRange;
+  limit: number;
+  workflowIds?: readonly string[];
+  deploymentIds?: readonly string[];
+}
+
 /**
  * Searches the last weeks before a page's end first: mostly the page is found there, in two or three
  * partitions. Only the rest of the page is read from all partitions.
  */
-async function listNewest(
-  queryable: Queryable,
-  shape: Shape,
-  filter: RunFilter,
-  ids: IdRange,
-  limit: number,
-  ...owners: [workflowIds?: readonly string[], deploymentIds?: readonly string[]]
-): Promise<readonly RunSummaryRow[]> {
+async function listNewest(queryable: Queryable, page: Page): Promise<readonly RunSummaryRow[]> {
+  const { ids, limit } = page;
   const recentFrom = firstIdAt(FIRST_ID, new Date(ids.end.getTime() - RECENT_MS));
-  if (recentFrom <= ids.from) return listPage(queryable, shape, filter, ids, limit, ...owners);
-  const recent = { ...ids, from: recentFrom };
-  const newest = await listPage(queryable, shape, filter, recent, limit, ...owners);
+  if (recentFrom <= ids.from) return listPage(queryable, page);
+  const newest = await listPage(queryable, { ...page, ids: { ...ids, from: recentFrom } });
   if (newest.length === limit) return newest;
-  const older = { ...ids, to: recentFrom };
-  const rest = limit - newest.length;
-  return [...newest, ...(await listPage(queryable, shape, filter, older, rest, ...owners))];
+  const older = { ...page, ids: { ...ids, to: recentFrom }, limit: limit - newest.length };
+  return [...newest, ...(await listPage(queryable, older))];
 }
 
 async function listPage(
   queryable: Queryable,
-  shape: Shape,
-  filter: RunFilter,
-  ids: IdRange,
-  limit: number,
-  workflowIds: readonly string[] = [],
-  deploymentIds: readonly string[] = [],
+  { shape, filter, ids, limit, workflowIds = [], deploymentIds = [] }: Page,
 ): Promise<readonly RunSummaryRow[]> {
   const { companyId, statuses, triggerType } = filter;
   const triggers = triggerType === null ? TRIGGER_TYPES : [triggerType];

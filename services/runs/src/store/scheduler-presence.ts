@@ -16,7 +16,7 @@ export interface Absence {
  *
  * @param presentAt when this process polled last; its own poll may have taken long
  */
-export async function noteLook(
+export async function notePoll(
   queryable: Queryable,
   { now, presentAt, awayMs }: { now: Date; presentAt: Date | null; awayMs: number },
 ): Promise<Absence | null> {

@@ -32,7 +32,7 @@ const LEASE_MS = 30_000;
 /**
  * The longest time between two polls. It finds events that another process has stored, or left behind.
  */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** The pause of a company with a full backlog; it doubles. */
 const PAUSE_MS = { first: 1_000, most: 30_000 } as const;
 /** The pause of an event that failed; it doubles. */
@@ -67,7 +67,7 @@ export function startEventInbox(options: EventInboxOptions): EventInbox {
     try {
       const event = await options.read(claimed.event);
       // The event would be as unreadable the next time.
-      if (event === null) logger.error({ companyId, eventId }, "an event of a row is unreadable");
+      if (event === null) logger.error({ companyId, eventId }, "the event of a row is unreadable");
       else await startTriggeredRuns(options, event);
       pauses.delete(companyId);
       return "done";
@@ -108,7 +108,7 @@ export function startEventInbox(options: EventInboxOptions): EventInbox {
   const looking = loop({
     name: "start-runs-of-events",
     signal: stopping.signal,
-    intervalMs: LOOK_MS,
+    intervalMs: POLL_MS,
     logger,
     run: look,
   });

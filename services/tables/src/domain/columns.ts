@@ -2,7 +2,7 @@ import { isJsonObject, isStorableText } from "@workflow/json";
 import { COLUMN_TYPES } from "./column.ts";
 import type { Column, ColumnType } from "./column.ts";
 import { Problems } from "./problems.ts";
-import type { Place } from "./problems.ts";
+import type { FieldPath } from "./problems.ts";
 
 const ID_CHARS_MAX = 255;
 const NAME_CHARS_MAX = 255;
@@ -45,7 +45,7 @@ export function parseColumns(columns: unknown, origin: ColumnsOrigin): Column[] 
 /** A column that may still lack its id. */
 type Draft = Omit<Column, "id"> & { id: string | null };
 
-function parseDrafts(columns: unknown, place: Place): Draft[] {
+function parseDrafts(columns: unknown, place: FieldPath): Draft[] {
   if (!Array.isArray(columns)) {
     place.report("must be an array of columns");
     return [];
@@ -53,7 +53,7 @@ function parseDrafts(columns: unknown, place: Place): Draft[] {
   return columns.flatMap((column, index) => parseDraft(column, place.at(String(index))) ?? []);
 }
 
-function parseDraft(column: unknown, place: Place): Draft | null {
+function parseDraft(column: unknown, place: FieldPath): Draft | null {
   if (!isJsonObject(column)) {
     place.report("must be an object with name and type");
     return null;
@@ -77,7 +77,7 @@ function parseDraft(column: unknown, place: Place): Draft | null {
 }
 
 /** Characters are Unicode code points. */
-function parseText(text: unknown, charsMax: number, place: Place): string | null {
+function parseText(text: unknown, charsMax: number, place: FieldPath): string | null {
   if (typeof text !== "string") {
     place.report(text === undefined ? "is required and must be a string" : "must be a string");
   } else if (!isStorableText(text)) {
@@ -90,7 +90,7 @@ function parseText(text: unknown, charsMax: number, place: Place): string | null
   return null;
 }
 
-function parseType(type: unknown, place: Place): ColumnType | null {
+function parseType(type: unknown, place: FieldPath): ColumnType | null {
   const known = COLUMN_TYPES.find((each) => each === type);
   if (known !== undefined) return known;
   const list = COLUMN_TYPES.join(", ");
@@ -100,7 +100,7 @@ function parseType(type: unknown, place: Place): ColumnType | null {
   return null;
 }
 
-function parseOptions(options: unknown, type: ColumnType | null, place: Place): string[] {
+function parseOptions(options: unknown, type: ColumnType | null, place: FieldPath): string[] {
   const list: unknown = isAbsent(options) ? [] : options;
   if (!Array.isArray(list)) {
     place.report("must be an array of strings");
@@ -124,7 +124,7 @@ function parseOptions(options: unknown, type: ColumnType | null, place: Place): 
   return [...parsed];
 }
 
-function nameIds(drafts: readonly Draft[], place: Place): Column[] {
+function nameIds(drafts: readonly Draft[], place: FieldPath): Column[] {
   const named = Map.groupBy(drafts, ({ name }) => name);
   return drafts.map(({ id, ...draft }, index) => {
     if (id === null && (named.get(draft.name)?.length ?? 0) > 1) {
@@ -150,7 +150,7 @@ function makeIds(
   }));
 }
 
-function reportRepeatedIds(columns: readonly Column[], place: Place): void {
+function reportRepeatedIds(columns: readonly Column[], place: FieldPath): void {
   const owners = new Map<string, number>();
   for (const [index, { id }] of columns.entries()) {
     const owner = owners.get(id);

@@ -38,7 +38,11 @@ function bytesOf({ description, schemaJson, metadataJson }: TableDocuments): num
   );
 }
 
-/** Refuses what a company's tables have come to. Throws BAD_REQUEST that names the limit. */
+/**
+ * Refuses what a company's tables have come to.
+ *
+ * @throws AppError BAD_REQUEST naming the limit
+ */
 export function requireWithinRoom({ tables, documentBytes }: TablesTotal): void {
   if (tables > TABLES_MAX) {
     throw full(`The company has ${TABLES_MAX} tables, which is the most; delete one first.`, {

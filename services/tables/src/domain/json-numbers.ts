@@ -1,11 +1,11 @@
 import { INFINITE_NUMBER, listInfiniteNumbers, listLostNumbers, LOST_NUMBER } from "@workflow/json";
-import type { Place } from "./problems.ts";
+import type { FieldPath } from "./problems.ts";
 
 /**
  * Reports the numbers of a JSON text that do not survive as doubles (D5). `value` is what the text
  * parses to.
  */
-export function reportLostNumbers(text: string, value: unknown, place: Place): void {
+export function reportLostNumbers(text: string, value: unknown, place: FieldPath): void {
   for (const path of listLostNumbers(text, value)) place.at(...path).report(LOST_NUMBER);
 }
 
@@ -13,7 +13,7 @@ export function reportLostNumbers(text: string, value: unknown, place: Place): v
  * Reports the numbers of a JSON text that would be stored as null. `value` is what the text parses to.
  * Returns whether there are any.
  */
-export function reportInfiniteNumbers(text: string, value: unknown, place: Place): boolean {
+export function reportInfiniteNumbers(text: string, value: unknown, place: FieldPath): boolean {
   const paths = listInfiniteNumbers(text, value);
   for (const path of paths) place.at(...path).report(INFINITE_NUMBER);
   return paths.length > 0;

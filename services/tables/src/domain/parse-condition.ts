@@ -2,7 +2,7 @@ import { isJsonObject } from "@workflow/json";
 import { isCalendarDay } from "./calendar-day.ts";
 import { textOf } from "./cell-text.ts";
 import type { Column } from "./column.ts";
-import type { Place } from "./problems.ts";
+import type { FieldPath } from "./problems.ts";
 import type { Condition, OrderOperator, TextOperator } from "./row-query.ts";
 
 const BLANK_OPERATORS = ["is_empty", "is_not_empty"] as const;
@@ -25,7 +25,7 @@ const ORDER_OPERATORS = [
  * Reads the `condition` of a clause by its column's type. Reports what is wrong, and then returns null.
  * An operand of is_empty and is_not_empty is not looked at: they have none.
  */
-export function parseCondition(value: unknown, column: Column, place: Place): Condition | null {
+export function parseCondition(value: unknown, column: Column, place: FieldPath): Condition | null {
   if (!isJsonObject(value)) {
     place.report("must be an object with operator and, by the operator, value");
     return null;
@@ -45,7 +45,7 @@ interface Comparison {
   readonly operator: unknown;
   readonly operand: unknown;
   readonly column: Column;
-  readonly place: Place;
+  readonly place: FieldPath;
 }
 
 function parseTyped(comparison: Comparison): Condition | null {

@@ -6,7 +6,7 @@ import { FILTER_LIMITS } from "./filter-limits.ts";
 import { reportLostNumbers } from "./json-numbers.ts";
 import { parseCondition } from "./parse-condition.ts";
 import { badRequest, Problems } from "./problems.ts";
-import type { Place } from "./problems.ts";
+import type { FieldPath } from "./problems.ts";
 import type { ColumnClause, Filter, SubstringClause, ValueList } from "./row-query.ts";
 
 /**
@@ -52,7 +52,7 @@ interface Parsing {
 }
 
 /** `depth` counts the `any` groups around. */
-function parseClauses(value: unknown, place: Place, parsing: Parsing, depth: number): Filter {
+function parseClauses(value: unknown, place: FieldPath, parsing: Parsing, depth: number): Filter {
   if (!isJsonObject(value)) {
     place.report("must be an object whose keys are column ids");
     return [];
@@ -66,7 +66,7 @@ function parseClauses(value: unknown, place: Place, parsing: Parsing, depth: num
 
 function parseAny(
   filters: readonly unknown[],
-  place: Place,
+  place: FieldPath,
   parsing: Parsing,
   depth: number,
 ): Filter {
@@ -87,7 +87,7 @@ interface Entry {
   readonly clause: unknown;
 }
 
-function parseEntry(entry: Entry, place: Place, parsing: Parsing): Filter {
+function parseEntry(entry: Entry, place: FieldPath, parsing: Parsing): Filter {
   const { key, clause } = entry;
   parsing.counts.columns += 1;
   const mayBeScalar = parsing.mode !== "structured";
@@ -103,7 +103,11 @@ function parseEntry(entry: Entry, place: Place, parsing: Parsing): Filter {
 }
 
 /** The older form: a part of the text of a key that may be undeclared. */
-function parseScalar({ key, clause }: Entry, place: Place, parsing: Parsing): SubstringClause[] {
+function parseScalar(
+  { key, clause }: Entry,
+  place: FieldPath,
+  parsing: Parsing,
+): SubstringClause[] {
   if (key === "") place.report("must have a key that is not empty");
   else if (parsing.mode === "legacyDistinct" && !parsing.columns.has(key)) {
     place.report(unknownColumn(key));
@@ -117,7 +121,7 @@ const CLAUSE_MEMBERS = ["condition", "values", "excludedValues"];
 function parseColumnClause(
   clause: Readonly<Record<string, unknown>>,
   column: Column,
-  place: Place,
+  place: FieldPath,
   parsing: Parsing,
 ): ColumnClause[] {
   for (const name of Object.keys(clause)) {
@@ -151,7 +155,7 @@ function parseColumnClause(
 function parseList(
   items: unknown,
   excluded: boolean,
-  place: Place,
+  place: FieldPath,
   parsing: Parsing,
 ): ValueList | null {
   if (items === undefined) return null;
@@ -172,7 +176,7 @@ function parseList(
   };
 }
 
-function reportCounts(counts: Parsing["counts"], place: Place): void {
+function reportCounts(counts: Parsing["counts"], place: FieldPath): void {
   const { columns, exactValues, anyFilters } = FILTER_LIMITS;
   if (counts.columns > columns) {
     place.report(`must have at most ${columns} clauses on columns, not ${counts.columns}`);
@@ -185,7 +189,7 @@ function reportCounts(counts: Parsing["counts"], place: Place): void {
   }
 }
 
-function reportOperandLength(operand: unknown, place: Place): void {
+function reportOperandLength(operand: unknown, place: FieldPath): void {
   if (JSON.stringify(operand).length > FILTER_LIMITS.operandChars) {
     place.report(`must have at most ${FILTER_LIMITS.operandChars} characters as JSON`);
   }

@@ -13,20 +13,20 @@ export function badRequest(violations: readonly Violation[]): AppError {
 export class Problems {
   readonly #violations: Violation[] = [];
 
-  /** The place at this path, where problems can be reported. */
-  at(...path: readonly string[]): Place {
-    return new Place(this.#violations, path);
+  /** The path of a field, at which problems can be reported. */
+  at(...path: readonly string[]): FieldPath {
+    return new FieldPath(this.#violations, path);
   }
 
-  /** Throws BAD_REQUEST with what was reported, at most 50 violations, if anything was. */
+  /** @throws AppError BAD_REQUEST with what was reported, at most 50 violations, if anything was */
   throwIfAny(): void {
     if (this.#violations.length === 0) return;
     throw badRequest(this.#violations);
   }
 }
 
-/** A place in a request. */
-export class Place {
+/** The path of a field in a request. Problems of the field are reported here. */
+export class FieldPath {
   readonly #violations: Violation[];
   readonly #path: readonly string[];
 
@@ -35,9 +35,9 @@ export class Place {
     this.#path = path;
   }
 
-  /** A place inside of this one. */
-  at(...path: readonly string[]): Place {
-    return new Place(this.#violations, [...this.#path, ...path]);
+  /** The path of a field inside this one. */
+  at(...path: readonly string[]): FieldPath {
+    return new FieldPath(this.#violations, [...this.#path, ...path]);
   }
 
   /** Says what would be right here. */

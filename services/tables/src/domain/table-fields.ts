@@ -4,7 +4,7 @@ import { parseColumns } from "./columns.ts";
 import type { ColumnsOrigin } from "./columns.ts";
 import { reportInfiniteNumbers } from "./json-numbers.ts";
 import { badRequest } from "./problems.ts";
-import type { Place } from "./problems.ts";
+import type { FieldPath } from "./problems.ts";
 
 /** How many rows a table may have when nobody says. */
 export const MAX_ROWS_DEFAULT = 10_000;
@@ -19,7 +19,7 @@ export function generatedIds(newId: () => string, existing: readonly Column[] = 
 }
 
 /** Reports a name that has not 1 to 255 characters (code points) of text that can be stored. */
-export function checkName(name: string, place: Place): void {
+export function checkName(name: string, place: FieldPath): void {
   if (!isStorableText(name)) {
     place.report("must not contain NUL or unpaired surrogates");
   } else if (!hasNameLength(name)) {
@@ -28,7 +28,7 @@ export function checkName(name: string, place: Place): void {
 }
 
 /** Reports a description that cannot be stored. */
-export function checkDescription(description: string, place: Place): void {
+export function checkDescription(description: string, place: FieldPath): void {
   if (!isStorableText(description)) {
     place.report("must not contain NUL or unpaired surrogates");
   } else if (Buffer.byteLength(description) > DOCUMENT_BYTES_MAX) {
@@ -37,7 +37,7 @@ export function checkDescription(description: string, place: Place): void {
 }
 
 /** Reports a number of rows that no table may be limited to. */
-export function checkMaxRows(maxRows: number, place: Place): void {
+export function checkMaxRows(maxRows: number, place: FieldPath): void {
   if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > MAX_ROWS_LIMIT) {
     place.report(`must be an integer from 1 to ${MAX_ROWS_LIMIT}`);
   }
@@ -46,7 +46,7 @@ export function checkMaxRows(maxRows: number, place: Place): void {
 /** A JSON object of the caller's own; empty text is an empty one, null one that was reported. */
 export function parseDocument(
   text: string,
-  place: Place,
+  place: FieldPath,
 ): Readonly<Record<string, unknown>> | null {
   if (text === "") return {};
   if (Buffer.byteLength(text) > DOCUMENT_BYTES_MAX) {

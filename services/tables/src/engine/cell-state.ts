@@ -8,7 +8,7 @@ export const CELL = {
   /** A value of a JSON column that is no string. */
   structure: 1,
   /** Not of the column's type. */
-  misfit: 2,
+  mistyped: 2,
   /** Missing, null or "". */
   blank: 3,
   /** Added to `fits` and `structure`. */
@@ -17,7 +17,7 @@ export const CELL = {
 
 /** Whether it is of the column's type. */
 export function isFitting(state: number): boolean {
-  return (state & CELL.misfit) === 0;
+  return (state & CELL.mistyped) === 0;
 }
 
 /** Whether a fitting value of a JSON column is a string. */

@@ -54,7 +54,7 @@ export function placeRows(grouping: Grouping): PlacedRows {
 function gather(grouping: Grouping, placeOf: Int32Array | null): GroupedRows {
   const gathering = new Gathering(grouping, placeOf);
   gatherInOrder(gathering, grouping);
-  gatherMisfits(gathering, grouping);
+  gatherMistyped(gathering, grouping);
   gatherBlanks(gathering, grouping);
   return { groups: gathering.groups, more: gathering.more };
 }
@@ -157,10 +157,10 @@ function gatherMixed(
   }
 }
 
-function gatherMisfits(gathering: Gathering, { vector, mask }: Grouping): void {
+function gatherMistyped(gathering: Gathering, { vector, mask }: Grouping): void {
   if (gathering.more) return;
   const places = new Map<string, number>();
-  for (const row of vector.misfitRows()) {
+  for (const row of vector.mistypedRows()) {
     if (mask !== null && mask[row] === 0) continue;
     const value = vector.stored(row);
     const key = jsonOf(value);

@@ -38,7 +38,7 @@ export function* selectInSteps(source: RowSource, query: RowQuery): Steps<Select
     const vector = source.vector(sort.column.id, sort.column.type);
     const rows = mask ?? (yield* filterInSteps(source, filter));
     fillFromOrder(page, vector.order(sort.column), rows, sort.descending);
-    for (const state of [CELL.misfit, CELL.blank]) {
+    for (const state of [CELL.mistyped, CELL.blank]) {
       fillWithState(page, vector.states, rows, { state, size: source.size });
     }
   }

@@ -25,8 +25,8 @@ export abstract class Vector {
   #length = 0;
   #states = new Uint8Array(0);
   /** Values that do not fit the type; few, so they need not be compact. */
-  readonly #misfits = new Map<number, StoredValue>();
-  #misfitBytes = 0;
+  readonly #mistyped = new Map<number, StoredValue>();
+  #mistypedBytes = 0;
   readonly #longRows = new Set<number>();
 
   constructor(type: VectorType) {
@@ -40,8 +40,8 @@ export abstract class Vector {
 
   /** Estimate of the memory that it occupies; grows when queries need orders and search texts. */
   get bytes(): number {
-    const maps = this.#misfits.size * MISFIT_BYTES + this.#longRows.size * SET_ENTRY_BYTES;
-    return this.#states.byteLength + this.#misfitBytes + maps + this.valueBytes();
+    const maps = this.#mistyped.size * MISFIT_BYTES + this.#longRows.size * SET_ENTRY_BYTES;
+    return this.#states.byteLength + this.#mistypedBytes + maps + this.valueBytes();
   }
 
   /** What the value at each row is (CELL); may be longer than the vector. */
@@ -73,10 +73,10 @@ export abstract class Vector {
   /** Gives a row another value. An equal one costs nothing later. */
   set(index: number, value: unknown): void {
     if (index < 0 || index >= this.#length) throw new RangeError(`there is no row ${index}`);
-    const misfit = this.#misfits.get(index);
-    if (misfit !== undefined) {
-      this.#misfits.delete(index);
-      this.#misfitBytes -= bytesOf(misfit.text);
+    const mistyped = this.#mistyped.get(index);
+    if (mistyped !== undefined) {
+      this.#mistyped.delete(index);
+      this.#mistypedBytes -= bytesOf(mistyped.text);
     }
     this.#longRows.delete(index);
     this.#put(index, value);
@@ -84,17 +84,17 @@ export abstract class Vector {
 
   /** Leaves only these rows, given in ascending order; they are numbered anew from 0. */
   keep(indexes: Int32Array): void {
-    const misfits = [...this.#misfits];
+    const allMistyped = [...this.#mistyped];
     const longRows = [...this.#longRows];
     const places = new Map<number, number>();
-    if (misfits.length > 0 || longRows.length > 0) {
+    if (allMistyped.length > 0 || longRows.length > 0) {
       for (const [place, index] of indexes.entries()) places.set(index, place);
     }
-    this.#misfits.clear();
-    this.#misfitBytes = 0;
-    for (const [index, value] of misfits) {
+    this.#mistyped.clear();
+    this.#mistypedBytes = 0;
+    for (const [index, value] of allMistyped) {
       const place = places.get(index);
-      if (place !== undefined) this.#putMisfit(place, value);
+      if (place !== undefined) this.#putMistyped(place, value);
     }
     this.#longRows.clear();
     for (const index of longRows) {
@@ -138,25 +138,25 @@ export abstract class Vector {
       const state = states[row] ?? CELL.blank;
       let listed: boolean;
       if (isFitting(state)) listed = !isLong(state) && isListed(row);
-      else listed = state === CELL.blank ? blanks : this.#isMisfitListed(row, values);
+      else listed = state === CELL.blank ? blanks : this.#isMistypedListed(row, values);
       if (listed === excluded) mask[row] = 0;
     }
   }
 
   /** The value at a row that is not blank. */
   stored(row: number): StoredValue {
-    return this.#misfits.get(row) ?? this.fitting(row);
+    return this.#mistyped.get(row) ?? this.fitting(row);
   }
 
   /** Rows with values that do not fit the type, ascending. */
-  misfitRows(): number[] {
-    return [...this.#misfits.keys()].toSorted((a, b) => a - b);
+  mistypedRows(): number[] {
+    return [...this.#mistyped.keys()].toSorted((a, b) => a - b);
   }
 
   /** Rows of whose value, whether it fits or not, only the beginning is kept. */
   cutRows(): number[] {
     const rows = [...this.#longRows];
-    for (const [row, { long }] of this.#misfits) if (long) rows.push(row);
+    for (const [row, { long }] of this.#mistyped) if (long) rows.push(row);
     return rows;
   }
 
@@ -182,22 +182,22 @@ export abstract class Vector {
       return;
     }
     const state = this.putFitting(row, value);
-    this.#states[row] = state ?? CELL.misfit;
+    this.#states[row] = state ?? CELL.mistyped;
     if (state === null) {
       this.putNothing(row);
-      this.#putMisfit(row, storedValue(value));
+      this.#putMistyped(row, storedValue(value));
     } else if (isLong(state)) {
       this.#longRows.add(row);
     }
   }
 
-  #putMisfit(row: number, value: StoredValue): void {
-    this.#misfits.set(row, value);
-    this.#misfitBytes += bytesOf(value.text);
+  #putMistyped(row: number, value: StoredValue): void {
+    this.#mistyped.set(row, value);
+    this.#mistypedBytes += bytesOf(value.text);
   }
 
-  #isMisfitListed(row: number, values: ReadonlySet<string>): boolean {
-    const value = this.#misfits.get(row);
+  #isMistypedListed(row: number, values: ReadonlySet<string>): boolean {
+    const value = this.#mistyped.get(row);
     return value !== undefined && !value.long && values.has(jsonOf(value));
   }
 }

@@ -24,8 +24,9 @@ export class ChunkQueue implements AsyncIterable<Buffer> {
   }
 
   /**
-   * Adds a chunk, and waits while too much is there already. Throws UNAVAILABLE when the reader has
-   * left, or takes nothing for too long.
+   * Adds a chunk, and waits while too much is there already.
+   *
+   * @throws AppError UNAVAILABLE when the reader has left, or takes nothing for too long
    */
   async push(chunk: Buffer): Promise<void> {
     this.#chunks.push(chunk);

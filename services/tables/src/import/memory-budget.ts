@@ -10,7 +10,11 @@ export interface MemoryBudget {
 
 /** What one call holds of the budget. */
 export interface MemoryShare extends Disposable {
-  /** Takes more. Throws UNAVAILABLE when the calls together would hold too much. */
+  /**
+   * Takes more.
+   *
+   * @throws AppError UNAVAILABLE when the calls together would hold too much
+   */
   take(bytes: number): void;
 }
 

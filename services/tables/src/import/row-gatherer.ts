@@ -62,7 +62,11 @@ export class RowGatherer {
     }
   }
 
-  /** All rows. Throws BAD_REQUEST with what is wrong with which. */
+  /**
+   * All rows.
+   *
+   * @throws AppError BAD_REQUEST with what is wrong with which
+   */
   finish(): readonly RowBatch[] {
     this.#throwProblems();
     this.#endBatch();

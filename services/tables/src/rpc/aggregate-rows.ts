@@ -10,7 +10,7 @@ import type { ServiceContext } from "../context.ts";
 import type { Column, ColumnType } from "../domain/column.ts";
 import { parseFilter } from "../domain/parse-filter.ts";
 import { badRequest, Problems } from "../domain/problems.ts";
-import type { Place } from "../domain/problems.ts";
+import type { FieldPath } from "../domain/problems.ts";
 import type { AggregateQuery, Measure } from "../engine/index.ts";
 import { requireTableName } from "./table-name.ts";
 
@@ -79,7 +79,7 @@ function parseQuery(request: AggregateRowsRequest, columns: readonly Column[]): 
 function parseMeasure(
   { function: code, columnId }: MeasureMessage,
   columns: readonly Column[],
-  place: Place,
+  place: FieldPath,
 ): Measure {
   const name = FUNCTIONS.get(code);
   if (name === undefined) place.at("fn").report("must be count, sum, avg, min or max");
@@ -98,7 +98,7 @@ function parseMeasure(
   return { function: name, column };
 }
 
-function findColumn(id: string, columns: readonly Column[], place: Place): Column | null {
+function findColumn(id: string, columns: readonly Column[], place: FieldPath): Column | null {
   const column = columns.find((each) => each.id === id);
   if (column === undefined) place.report(`the table declares no column ${JSON.stringify(id)}`);
   return column ?? null;

@@ -51,24 +51,28 @@ export class Snapshots {
 
   /** A page of all rows in the table's own order. */
   async listRows(table: TableName, limit: number, offset: number): Promise<RowPage> {
-    const page = await this.#orForget(table, this.#listByPosition(table, limit, offset));
+    const page = await this.#orInvalidate(table, this.#listByPosition(table, limit, offset));
     const all = { filter: [], sort: null, limit, offset };
     return page ?? this.queryRows(table, () => all);
   }
 
   /** A page of the rows that a query selects. */
   queryRows(table: TableName, ask: Ask<RowQuery>): Promise<RowPage> {
-    return this.#settle(table, ask, (head, query) => this.#reader.page(head, query));
+    return this.#retryUntilConsistent(table, ask, (head, query) => this.#reader.page(head, query));
   }
 
   /** The different values of a column. */
   listDistinct(table: TableName, ask: Ask<DistinctQuery>): Promise<DistinctValues> {
-    return this.#settle(table, ask, (head, query) => this.#reader.distinct(head, query));
+    return this.#retryUntilConsistent(table, ask, (head, query) =>
+      this.#reader.distinct(head, query),
+    );
   }
 
   /** Figures. */
   aggregate(table: TableName, ask: Ask<AggregateQuery>): Promise<AggregateGroup[]> {
-    return this.#settle(table, ask, (head, query) => this.#reader.figures(head, query));
+    return this.#retryUntilConsistent(table, ask, (head, query) =>
+      this.#reader.figures(head, query),
+    );
   }
 
   /** A page of all rows, when that can be told without columns in memory; else null. */
@@ -83,15 +87,15 @@ export class Snapshots {
   }
 
   /** Asks until the head by which the question was understood is the one that the table has. */
-  async #settle<Query, Answer>(
+  async #retryUntilConsistent<Query, Answer>(
     table: TableName,
     ask: Ask<Query>,
     answer: (head: TableHead, query: Query) => Promise<Answered<Answer>>,
   ): Promise<Answer> {
     let known = await this.#heads.get(table);
     for (let heads = 0; heads < HEADS_MAX; heads++) {
-      const { head, query } = await this.#understand(table, ask, known);
-      const answered = await this.#orForget(table, answer(head, query));
+      const { head, query } = await this.#resolve(table, ask, known);
+      const answered = await this.#orInvalidate(table, answer(head, query));
       if (answered !== null) return answered.answer;
       known = await this.#heads.reload(table);
     }
@@ -101,7 +105,7 @@ export class Snapshots {
   }
 
   /** What is asked; a fault is believed only when the table's head is current. */
-  async #understand<Query>(
+  async #resolve<Query>(
     table: TableName,
     ask: Ask<Query>,
     known: TableHead,
@@ -115,13 +119,13 @@ export class Snapshots {
     }
   }
 
-  async #orForget<Result>(table: TableName, result: Promise<Result>): Promise<Result> {
+  async #orInvalidate<Result>(table: TableName, result: Promise<Result>): Promise<Result> {
     try {
       return await result;
     } catch (error) {
       if (isAppError(error) && error.reason === "NOT_FOUND") {
-        this.#reader.forget(table);
-        this.#heads.forget(table);
+        this.#reader.invalidate(table);
+        this.#heads.invalidate(table);
       }
       throw error;
     }

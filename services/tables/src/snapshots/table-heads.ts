@@ -6,12 +6,20 @@ import type { TableHead, TableName } from "../store/states.ts";
 
 /** What tables say about themselves, as it was when it was last looked at. */
 export interface TableHeads {
-  /** Perhaps an earlier head. Throws NOT_FOUND when the company has no such table. */
+  /**
+   * Perhaps an earlier head.
+   *
+   * @throws AppError NOT_FOUND when the company has no such table
+   */
   get(table: TableName, queryable?: Queryable): Promise<TableHead>;
-  /** The head as it is now. Throws NOT_FOUND when the company has no such table. */
+  /**
+   * The head as it is now.
+   *
+   * @throws AppError NOT_FOUND when the company has no such table
+   */
   reload(table: TableName, queryable?: Queryable): Promise<TableHead>;
   /** To be called when a table turns out to be gone. */
-  forget(table: TableName): void;
+  invalidate(table: TableName): void;
 }
 
 const HEADS_MAX = 10_000;
@@ -59,7 +67,7 @@ export function createTableHeads(connections: CompanyConnections): TableHeads {
       return head;
     },
     reload,
-    forget({ companyId, tableId }) {
+    invalidate({ companyId, tableId }) {
       if (heads.peek(tableId)?.head.companyId === companyId) heads.delete(tableId);
     },
   };

@@ -29,7 +29,7 @@ export interface Reader {
   distinct(head: TableHead, query: DistinctQuery): Promise<Answered<DistinctValues>>;
   figures(head: TableHead, query: AggregateQuery): Promise<Answered<AggregateGroup[]>>;
   /** To be told that a table is gone, or was never there for this company. */
-  forget(table: TableName): void;
+  invalidate(table: TableName): void;
 }
 
 /** What a table reader needs. */
@@ -108,7 +108,7 @@ export class TableReader implements Reader {
   }
 
   /** To be told that a table is gone, or was never there for this company. */
-  forget({ companyId, tableId }: TableName): void {
+  invalidate({ companyId, tableId }: TableName): void {
     const live = this.#tables.get(tableId);
     if (live?.table.companyId === companyId) live.memory.drop();
   }

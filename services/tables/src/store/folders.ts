@@ -45,8 +45,10 @@ export async function listFolders(
 }
 
 /**
- * Stores an empty folder; null when the company's folders would have more bytes than they may have. The
- * transaction must hold the company's room. Throws CONFLICT when the company has one of this name.
+ * Stores an empty folder; null when the company's folders would have more bytes than they may have.
+ * The transaction must hold the company's room.
+ *
+ * @throws AppError CONFLICT when the company has one of this name
  */
 export async function insertFolder(
   transaction: Transaction,
@@ -99,7 +101,7 @@ export async function touchFolders(
   }
 }
 
-/** Throws NOT_FOUND for a folder that is missing or of another company. */
+/** @throws AppError NOT_FOUND for a folder that is missing or of another company */
 export async function requireFolder(
   database: Queryable,
   { companyId, folderId }: FolderKey,

@@ -77,7 +77,11 @@ export async function findRowsFrom(
   return toSeenRows(seen);
 }
 
-/** A row; null when the table has none of this id. Throws NOT_FOUND when there is no such table. */
+/**
+ * A row; null when the table has none of this id.
+ *
+ * @throws AppError NOT_FOUND when there is no such table
+ */
 export async function findRow(
   database: Reading,
   { companyId, tableId }: TableName,
@@ -95,7 +99,11 @@ export async function findRow(
   return found.rows[0] ?? null;
 }
 
-/** Which of these ids rows of the table have. Throws NOT_FOUND when there is no such table. */
+/**
+ * Which of these ids rows of the table have.
+ *
+ * @throws AppError NOT_FOUND when there is no such table
+ */
 export async function findKnownIds(
   database: Queryable,
   { companyId, tableId }: TableName,

@@ -41,7 +41,7 @@ const tableColumns: SqlFragment = sql.fragment`
   "table".updated_at as "updatedAt"
 `;
 
-/** Throws NOT_FOUND for a table that is missing or of another company. */
+/** @throws AppError NOT_FOUND for a table that is missing or of another company */
 export async function getTable(
   database: Queryable,
   { companyId, tableId }: TableName,

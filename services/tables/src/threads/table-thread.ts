@@ -46,7 +46,7 @@ port.on("message", (message: ToThread) => {
       void answer(message.id, message.question);
       break;
     case "forget":
-      reader.forget(message.table);
+      reader.invalidate(message.table);
       break;
     case "reply":
       take(message.id).resolve(message.reply);

@@ -70,8 +70,8 @@ export class TableThreads implements Reader {
     );
   }
 
-  forget(table: TableName): void {
-    this.#threads[this.#placeOf(table)]?.forget(table);
+  invalidate(table: TableName): void {
+    this.#threads[this.#placeOf(table)]?.invalidate(table);
   }
 
   async stop(): Promise<void> {

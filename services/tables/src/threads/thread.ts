@@ -97,7 +97,7 @@ export class Thread {
   }
 
   /** The table is gone. */
-  forget(table: TableName): void {
+  invalidate(table: TableName): void {
     this.#post({ type: "forget", table });
   }
 

@@ -67,7 +67,11 @@ export class RowWriter {
     this.#onEvents = onEvents;
   }
 
-  /** Adds a row at the end. Throws BAD_REQUEST when the table is full. */
+  /**
+   * Adds a row at the end.
+   *
+   * @throws AppError BAD_REQUEST when the table is full
+   */
   async insert(
     table: TableName,
     data: string,
@@ -82,7 +86,11 @@ export class RowWriter {
     return this.#inserts.add(table, { id: newUuid(), data, cause }, caller);
   }
 
-  /** Replaces the data of a row, or lays it over. Throws NOT_FOUND when there is no such row. */
+  /**
+   * Replaces the data of a row, or lays it over.
+   *
+   * @throws AppError NOT_FOUND when there is no such row
+   */
   update(
     table: TableName,
     update: RowUpdate & { merge: boolean },
@@ -92,7 +100,7 @@ export class RowWriter {
     return this.#inTurn(table, caller, () => this.#update(table, update, cause));
   }
 
-  /** Throws NOT_FOUND when there is no such row. */
+  /** @throws AppError NOT_FOUND when there is no such row */
   delete(table: TableName, rowId: string, cause: WriteCause, caller?: Caller): Promise<void> {
     return this.#inTurn(table, caller, () => this.#delete(table, rowId, cause));
   }

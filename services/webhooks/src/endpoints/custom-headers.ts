@@ -1,14 +1,14 @@
 import { wrongField } from "./wrong-field.ts";
 
 const HEADERS_MAX = 20;
-/** Of all names and values together. */
+/** Characters of all names and values together. */
 const CHARS_MAX = 4_096;
-/** RFC 9110, section 5.6.2. */
+/** A token (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Visible ASCII, with single spaces and the like within: what every server reads alike (RFC 9110, section 5.5). */
+/** Visible ASCII, with single spaces and the like inside: every server reads it alike (RFC 9110, section 5.5). */
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Headers that a delivery sets itself (D50), and those that speak of the connection. */
+/** Headers that a delivery sets itself (D50), and those that concern the connection. */
 const RESERVED = new Set([
   "connection",
   "expect",
@@ -23,9 +23,9 @@ const RESERVED = new Set([
 const RESERVED_BEGINNINGS = ["content-", "proxy-", "webhook-", "x-webhook-"];
 
 /**
- * The headers that an endpoint wants with each delivery.
+ * Checks the headers that an endpoint wants with each delivery.
  *
- * @throws AppError BAD_REQUEST that names the header; never its value, which may be a credential
+ * @throws AppError BAD_REQUEST that names the header, but never its value, which may be a credential
  */
 export function checkHeaders(
   headers: Readonly<Record<string, string>>,

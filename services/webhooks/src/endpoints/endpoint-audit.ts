@@ -11,7 +11,7 @@ type EndpointAction =
   | "webhook_endpoint.tested"
   | "webhook_endpoint.recovered";
 
-/** What is recorded of an endpoint; never its secret, its headers or what its URL says beyond the host. */
+/** The audit entry of an endpoint. It never has the secret, the headers, or any part of the URL but the host. */
 export function endpointEntry(
   action: EndpointAction,
   { id, name }: Pick<EndpointRow, "id" | "name">,
@@ -26,7 +26,7 @@ export function endpointEntry(
   };
 }
 
-/** In what an endpoint differs; null stands for one that is not there yet, or not any more. */
+/** The differences between two states of an endpoint; null stands for a state in which it does not exist. */
 export function endpointChanges(
   before: EndpointRow | null,
   after: EndpointRow | null,
@@ -41,7 +41,7 @@ export function endpointChanges(
   };
 }
 
-/** What is recorded of a retry by hand. */
+/** The audit entry of a retry by hand. */
 export function deliveryEntry(deliveryId: string, fields: AuditFields): AuditEntry {
   return {
     action: "webhook_delivery.retried",
@@ -65,7 +65,7 @@ function listChange(
   const key = (values: readonly string[] | null): string =>
     JSON.stringify(values?.toSorted() ?? null);
   if (key(before) === key(after)) return {};
-  // Going from or to all says more than which ones were named.
+  // A change from or to all events means more than the names of the events.
   if (before === null || after === null) return { [field]: { changed: true } };
   return { [field]: itemChanges(toItems(before), toItems(after)) };
 }

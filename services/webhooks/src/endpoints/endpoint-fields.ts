@@ -9,18 +9,30 @@ const WORKFLOW_IDS_MAX = 100;
 const RATE_LIMIT_MAX = 1_000;
 const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES.map(({ type }) => type));
 
-/** Throws BAD_REQUEST for a name that is empty, too long or can't be stored. */
+/**
+ * Checks a name.
+ *
+ * @throws AppError BAD_REQUEST when it is empty, too long or can't be stored
+ */
 export function checkName(name: string): string {
   if (name === "") throw wrongField("name", `must have 1 to ${NAME_CHARS_MAX} characters`);
   return checkText("name", name, NAME_CHARS_MAX);
 }
 
-/** An empty description is none. Throws BAD_REQUEST. */
+/**
+ * Checks a description; an empty one is none.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function checkDescription(description: string): string | null {
   return checkText("description", description, DESCRIPTION_CHARS_MAX) || null;
 }
 
-/** The types that an endpoint is to get. Throws BAD_REQUEST. */
+/**
+ * Checks the types of events that an endpoint is to get.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function checkEvents(types: readonly string[]): readonly string[] {
   requireSome("events", types, KNOWN_TYPES.size);
   for (const [index, type] of types.entries()) {
@@ -32,8 +44,10 @@ export function checkEvents(types: readonly string[]): readonly string[] {
 }
 
 /**
- * The workflows that an endpoint is to hear of, in the form of their ids in events. Whether there are such is
- * not asked: an endpoint may be made before its workflow, and outlive it. Throws BAD_REQUEST.
+ * Checks the workflows whose events an endpoint is to get, and returns their ids as events have them. The workflows
+ * need not exist: an endpoint may be created before its workflow, and outlive it.
+ *
+ * @throws AppError BAD_REQUEST
  */
 export function checkWorkflowIds(workflowIds: readonly string[]): readonly string[] {
   const ids = workflowIds.map((id) => id.toLowerCase());
@@ -44,7 +58,11 @@ export function checkWorkflowIds(workflowIds: readonly string[]): readonly strin
   return ids;
 }
 
-/** Attempts a second. Throws BAD_REQUEST. */
+/**
+ * Checks a limit of attempts per second.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function checkRateLimit(perSecond: number): number {
   if (Number.isInteger(perSecond) && perSecond >= 1 && perSecond <= RATE_LIMIT_MAX)
     return perSecond;

@@ -5,7 +5,8 @@ import { wrongField } from "./wrong-field.ts";
 const URL_CHARS_MAX = 2_048;
 
 /**
- * The address of a receiver as it was given. A name is judged by each delivery again, by what it resolves to then.
+ * Checks the URL of a receiver and returns it as it was given. Each delivery checks the host again, by the
+ * addresses that its name resolves to then.
  *
  * @throws AppError BAD_REQUEST
  */

@@ -7,7 +7,11 @@ import type { EndpointRow } from "../store/endpoints.ts";
 import type { EndpointKey } from "../store/lanes.ts";
 import { ENDPOINT_ID_PREFIX } from "../domain/endpoint.ts";
 
-/** The endpoint that a caller names. Throws NOT_FOUND for an id of the wrong form (D1). */
+/**
+ * The endpoint that a caller names.
+ *
+ * @throws AppError NOT_FOUND for an id of the wrong form (D1)
+ */
 export function requireEndpointKey(
   endpointId: string,
   { identity }: Pick<RpcContext, "identity">,
@@ -16,24 +20,28 @@ export function requireEndpointKey(
   return { companyId: identity.companyId.toLowerCase(), endpointId };
 }
 
-/** An endpoint of the company. Throws NOT_FOUND. */
+/**
+ * An endpoint of the company.
+ *
+ * @throws AppError NOT_FOUND
+ */
 export async function getEndpointRow(queryable: Queryable, key: EndpointKey): Promise<EndpointRow> {
   const row = await findEndpoint(queryable, key);
   if (row === null) throw endpointNotFound();
   return row;
 }
 
-/** The one answer for endpoints that are not there. */
+/** The one error for endpoints that do not exist. */
 export function endpointNotFound(): AppError {
   return new AppError("NOT_FOUND", "Webhook endpoint not found");
 }
 
-/** The one answer for deliveries that are not there. */
+/** The one error for deliveries that do not exist. */
 export function deliveryNotFound(): AppError {
   return new AppError("NOT_FOUND", "Webhook delivery not found");
 }
 
-/** The answer to what needs an endpoint that gets deliveries. */
+/** The error for operations that need an active endpoint. */
 export function endpointDisabled(): AppError {
   const message = "The endpoint is disabled; set its status to active first.";
   return new AppError("INVALID_STATE", message, { details: { status: "disabled" } });

@@ -6,7 +6,11 @@ import type { EndpointRow } from "../store/endpoints.ts";
 
 const SECRET_BYTES = 32;
 
-/** What an endpoint holds sealed. Throws as `openEndpointSecrets` does. */
+/**
+ * Decrypts the secrets of an endpoint.
+ *
+ * @throws AppError as `openEndpointSecrets` does
+ */
 export async function openEndpoint(
   ring: KeyRing,
   row: EndpointRow,

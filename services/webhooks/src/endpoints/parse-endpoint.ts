@@ -17,7 +17,11 @@ import { checkUrl } from "./endpoint-url.ts";
 import type { EndpointPatch, NewEndpoint } from "../domain/endpoint.ts";
 import { wrongField } from "./wrong-field.ts";
 
-/** The endpoint that a request asks for. Throws BAD_REQUEST that names the field. */
+/**
+ * The endpoint that a request asks for.
+ *
+ * @throws AppError BAD_REQUEST naming the field
+ */
 export function parseNewEndpoint(
   http: SafeHttpClient,
   request: CreateEndpointRequest,
@@ -35,7 +39,11 @@ export function parseNewEndpoint(
   };
 }
 
-/** What a request changes. Throws BAD_REQUEST that names the field. */
+/**
+ * The changes that a request asks for.
+ *
+ * @throws AppError BAD_REQUEST naming the field
+ */
 export function parsePatch(http: SafeHttpClient, request: UpdateEndpointRequest): EndpointPatch {
   const { name, url, events, workflowIds, headers, description, rateLimitPerSecond } = request;
   return {

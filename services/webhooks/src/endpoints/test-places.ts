@@ -1,14 +1,14 @@
 import { AppError } from "@workflow/errors";
 import { Shares, Turns } from "@workflow/service";
 
-/** Tests of one company, and of all together, that are under way. */
+/** Most tests of one company, and of all together, that run at the same time. */
 const UNDER_WAY = { perTenant: 4, total: 32 };
-/** Of one company, those that wait included; of all together. */
+/** Most tests that run or wait, of one company and of all together. */
 const PLACES = { perTenant: UNDER_WAY.perTenant + 20, total: 1_000 };
-/** A test is for a person who waits for it. */
+/** A person waits for the test. */
 const WAIT_MS = 5_000;
 
-/** Lets tests of endpoints be made by turns between companies (D57): each may take as long as its receiver likes. */
+/** Lets tests of endpoints run in turns between companies (D57): each may take as long as its receiver likes. */
 export class TestPlaces {
   readonly #places = new Shares(PLACES);
   readonly #turns = new Turns(UNDER_WAY);

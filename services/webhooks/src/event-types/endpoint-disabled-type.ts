@@ -4,7 +4,7 @@ import type { EventType } from "./event-type.ts";
 const TYPE = "webhook_endpoint.disabled";
 const DISABLED_AT = "2026-01-31T08:00:02.345Z";
 
-/** Tells a company's other endpoints that one of them gets nothing any more (D47). */
+/** Tells a company's other endpoints that one of them is disabled (D47). */
 export const endpointDisabledType: EventType = {
   type: TYPE,
   description:

@@ -1,9 +1,9 @@
 type Members = Readonly<Record<string, unknown>>;
 
-/** A kind of event that endpoints can get. */
+/** A type of event that endpoints can get. */
 export interface EventType {
   readonly type: string;
-  /** When it happens, for people. */
+  /** Explains to people when it happens. */
   readonly description: string;
   /** JSON Schema (2020-12) of the body of its deliveries. */
   readonly schema: Members;
@@ -22,8 +22,8 @@ export function prefixedId(prefix: string): Members {
 }
 
 /**
- * The schema of a body: all of the required members are there, the optional ones may be. Later versions may add
- * others, so receivers have to let those pass.
+ * The schema of a body. All required members are present, optional ones may be. Later versions may add members, so
+ * receivers have to ignore unknown ones.
  */
 export function bodySchema(type: string, required: Members, optional: Members): Members {
   const properties = {

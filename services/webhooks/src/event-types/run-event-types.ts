@@ -4,11 +4,11 @@ import type { EventType } from "./event-type.ts";
 const STARTED_AT = "2026-01-31T08:00:00.120Z";
 const ENDED_AT = "2026-01-31T08:00:02.345Z";
 
-/** What happens to a run, as far as it makes a kind of event differ from the others. */
+/** The parts of a run's event in which the types differ. */
 interface RunEvent {
   type: string;
   description: string;
-  /** The run's status then. */
+  /** The status of the run at the time of the event. */
   status: string;
   hasEnded?: boolean;
   hasOutput?: boolean;
@@ -53,7 +53,7 @@ const RUN_EVENTS: readonly RunEvent[] = [
   },
 ];
 
-/** The kinds of events that runs make. */
+/** The types of events that runs make. */
 export const RUN_EVENT_TYPES: readonly EventType[] = RUN_EVENTS.map((event) => ({
   type: event.type,
   description: event.description,

@@ -1,18 +1,18 @@
 const PREFIX = "broker:";
 
-/** A connection as the broker names it. */
+/** The broker's names of a connection. */
 export interface BrokerConnection {
-  /** The broker's name of the provider; it has no colon. */
+  /** The broker's name of the provider. It has no colon. */
   integrationId: string;
   brokerConnectionId: string;
 }
 
-/** An account that is known by the broker's name of its connection, among those that providers name. */
+/** An account id made of the broker's names of its connection. It stands beside the account ids of providers. */
 export function brokerAccount({ integrationId, brokerConnectionId }: BrokerConnection): string {
   return `${PREFIX}${integrationId}:${brokerConnectionId}`;
 }
 
-/** Null for an account that a provider has named. */
+/** Null for an account id of a provider. */
 export function parseBrokerAccount(accountId: string): BrokerConnection | null {
   if (!accountId.startsWith(PREFIX)) return null;
   const named = accountId.slice(PREFIX.length);

@@ -13,14 +13,14 @@ const TRIGGER_BYTES_MAX = 256 * 1024;
 const KEY_CHARS_MAX = 255;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const KEY_HEADERS = ["idempotency-key", "x-event-id"];
-/** Headers whose names suggest credentials (D40a). Signatures are none: a workflow may want to check them. */
+/** Headers whose names suggest credentials (D40a). Signatures are kept: a workflow may want to check them. */
 const CREDENTIAL =
   /authoriz|authentic|(?:^|[-_])auth(?:$|[-_])|bearer|cookie|credential|jwt|passw|(?:api|access|private)[-_]?key|secret|session|token/;
-/** What the way to here has added. */
+/** Headers that proxies on the way have added. */
 const OF_THE_WAY =
   /^(?:forwarded|x-forwarded-.*|x-real-ip|via|connection|keep-alive|transfer-encoding|te|upgrade|expect)$/;
 
-/** Anything that is posted to a path of a company; the path is the secret. */
+/** Accepts anything that is posted to a path of a company. The path is the secret. */
 export function createCustomRoute({ intake }: Pick<InboundContext, "intake">): InboundRoute {
   return async (request) => {
     const { companyId, path } = parsePath(request.path);
@@ -51,7 +51,7 @@ function parsePath(encoded: string): { companyId: string; path: string } {
   try {
     path = decodeURIComponent(segment);
   } catch {
-    // Not a path, like an empty one.
+    // An undecodable path is none, like an empty one.
   }
   const isPath =
     path !== "" && path.length <= DEFINITION_LIMITS.webhookPathCharsMax && isStorableText(path);
@@ -61,7 +61,11 @@ function parsePath(encoded: string): { companyId: string; path: string } {
   return { companyId: companyId.toLowerCase(), path };
 }
 
-/** The sender's id of the event (D41). Throws BAD_REQUEST for one that cannot be kept. */
+/**
+ * The sender's id of the event (D41).
+ *
+ * @throws AppError BAD_REQUEST for an id that cannot be stored
+ */
 function findKey({ headers }: InboundRequest): string | null {
   for (const name of KEY_HEADERS) {
     const [key, ...others] = headers.get(name) ?? [];
@@ -75,13 +79,13 @@ function findKey({ headers }: InboundRequest): string | null {
   return null;
 }
 
-/** A sender's ids are its own: whoever posts to another path takes none of them. */
+/** A sender's ids hold for its path: a sender on another path does not claim them. */
 function repeatKeyOf(path: string, externalEventId: string): string {
   const named = JSON.stringify([foldWebhookPath(path), externalEventId]);
   return createHash("sha256").update(named).digest("base64url");
 }
 
-/** The body when it is JSON that can be an input, else what it says (D40a). */
+/** The body if it is JSON that can be an input, else its text (D40a). */
 function toPayload(request: InboundRequest): string {
   const text = readText(request);
   if (text.trim() === "") return "{}";
@@ -92,7 +96,11 @@ function toPayload(request: InboundRequest): string {
   throw new AppError("PAYLOAD_TOO_LARGE", "The request body has more than 1 MiB as a JSON text.");
 }
 
-/** Throws BAD_REQUEST for bytes that are no text, or one that cannot be stored (D2). */
+/**
+ * Decodes a body.
+ *
+ * @throws AppError BAD_REQUEST for bytes that are no text, or text that cannot be stored (D2)
+ */
 function readText({ rawBody }: InboundRequest): string {
   let text: string;
   try {

@@ -5,13 +5,13 @@ import type { InboundAnswer, InboundRequest, InboundRoute } from "./inbound-requ
 import type { ProviderHandler, SignatureVerdict } from "./provider-handler.ts";
 import { toInputJson } from "./provider-input.ts";
 
-/** What is kept of a body that was refused or that nobody can read. */
+/** The stored payload of a body that was refused or that nobody can read. */
 const UNREAD = "{}";
 
 /**
- * The route of one provider: looks at the signature, reads the events and takes each in for the companies that
- * have connected its account. An event without an account, or of one that nobody has connected, is recorded
- * and starts nothing.
+ * The route of one provider. It checks the signature, reads the events, and takes each in for the companies that
+ * have connected its account. An event without an account, or of one that nobody has connected, is recorded and
+ * starts nothing.
  */
 export function createDispatcherRoute<Event>(
   context: Pick<InboundContext, "intake" | "requireSignature" | "logger">,
@@ -34,7 +34,7 @@ export function createDispatcherRoute<Event>(
     return { status: 200, body: { received: true, count: await accept(messages) } };
   };
 
-  /** Null when it cannot be said. */
+  /** Null when the check itself fails. */
   const verify = async (request: InboundRequest): Promise<SignatureVerdict | null> => {
     try {
       return await handler.verify(request);
@@ -45,7 +45,7 @@ export function createDispatcherRoute<Event>(
     }
   };
 
-  /** Null when the body is none of the provider's. */
+  /** Null when the body is not in the provider's format. */
   const read = (request: InboundRequest, signature: SignatureVerified): InboundMessage[] | null => {
     try {
       return handler.parse(request).map((event) => toMessage(request, event, signature));
@@ -91,7 +91,7 @@ export function createDispatcherRoute<Event>(
     traceparent: request.traceparent,
   });
 
-  /** All are tried. When one fails the sender comes again with all, of which only that one is new then. */
+  /** All messages are tried. When one fails the sender repeats all of them, and only that one is new then. */
   const accept = async (messages: readonly InboundMessage[]): Promise<number> => {
     const outcomes = await Promise.allSettled(messages.map((message) => intake.accept(message)));
     // Repeats within one request are the same event.
@@ -106,7 +106,7 @@ export function createDispatcherRoute<Event>(
   return answer;
 }
 
-/** Why nothing of a request is taken, in the words of the answer; null when it is taken. */
+/** The reason for refusing a request, in the words of the answer; null when it is accepted. */
 function refusalOf(verdict: SignatureVerdict, requireSignature: boolean): string | null {
   switch (verdict) {
     case "verified":

@@ -4,18 +4,18 @@ import type { Logger } from "pino";
 import type { InboundSecrets } from "../options.ts";
 import type { Intake } from "../domain/inbound-message.ts";
 
-/** What the routes work with. */
+/** What the routes need. */
 export interface InboundContext {
   intake: Intake;
   accounts: RpcClient<AccountsServiceService>;
-  /** A setting may hold several secrets, separated by commas: see `listSecrets`. */
+  /** A setting may have several secrets, separated by commas: see `listSecrets`. */
   secrets: InboundSecrets;
-  /** Refuses what cannot be verified, the custom route excepted. */
+  /** Whether requests that cannot be verified are refused, except on the custom route. */
   requireSignature: boolean;
   logger: Logger;
 }
 
-/** The active secrets of a setting, none when it is not set. */
+/** The active secrets of a setting; none when it is not set. */
 export function listSecrets(setting: string | undefined): string[] {
   return (setting ?? "")
     .split(",")

@@ -2,12 +2,12 @@ import { AppError } from "@workflow/errors";
 
 /** A POST to one of the routes of inbound webhooks, its body read. */
 export interface InboundRequest {
-  /** Behind `/webhooks/`, still percent-encoded: `stripe`, `custom/<company>/<path>`. */
+  /** The path behind `/webhooks/`, still percent-encoded: `stripe`, `custom/<company>/<path>`. */
   path: string;
   query: URLSearchParams;
-  /** The address that the sender has called, with scheme, host and query, as far as the gateway tells. */
+  /** The address that the sender called, with scheme, host and query, as far as the gateway says. */
   url: string;
-  /** By lower-case name; a header that was sent several times has several values. */
+  /** Values by lower-case name. A header that was sent several times has several values. */
   headers: ReadonlyMap<string, readonly string[]>;
   /** At most 1 MiB (D4). */
   rawBody: Buffer;
@@ -17,18 +17,18 @@ export interface InboundRequest {
   receivedAt: Date;
 }
 
-/** Answers a request, with `{error}` and the status of its reason when it throws an AppError. */
+/** Answers a request. If it throws an AppError, the answer is `{error}` with the status of the reason. */
 export type InboundRoute = (request: InboundRequest) => Promise<InboundAnswer>;
 
-/** What a sender is answered. */
+/** The answer to a sender. */
 export interface InboundAnswer {
   status: number;
   body: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The value of a header that says who the sender is; null when it is missing. Which of several values
- * another party has looked at nobody knows.
+ * The value of a header that identifies the sender; null when it is missing. Of several values nobody knows which
+ * one a proxy has checked.
  *
  * @throws AppError UNAUTHORIZED when it was sent more than once
  */

@@ -4,12 +4,13 @@ import { memberOf, SentJsonError } from "./sent-json.ts";
 import type { SentObject } from "./sent-json.ts";
 
 const INPUT_BYTES_MAX = 1024 * 1024;
-/** What is recorded of a provider's own words. */
+/** The recorded length of a provider's words. */
 const WORD_CHARS_MAX = 255;
 
 /**
- * The input of the runs that an event starts, as JSON text (D40a). Throws SentJsonError when no run could take
- * it: it is one level deeper than what was sent.
+ * The input of the runs that an event starts, as JSON text (D40a).
+ *
+ * @throws SentJsonError when it nests too deep for a run: it is one level deeper than what was sent
  */
 export function toInputJson({ eventType, externalEventId, dataJson }: NormalisedEvent): string {
   const type = JSON.stringify(eventType);
@@ -27,7 +28,7 @@ export function toWord(value: unknown): string | null {
   return value;
 }
 
-/** A member of what was sent that is a word of the provider; null when it is missing or none. */
+/** A member that is a word of the provider; null when it is missing or none. */
 export function wordOf(object: SentObject, name: string): string | null {
   return toWord(memberOf(object, name));
 }

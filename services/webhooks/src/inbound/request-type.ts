@@ -3,7 +3,7 @@ import type { InboundRequest } from "./inbound-request.ts";
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
-/** @throws AppError UNSUPPORTED_MEDIA_TYPE when a body is not said to be JSON, or is compressed */
+/** @throws AppError UNSUPPORTED_MEDIA_TYPE when a body is not declared as JSON, or is compressed */
 export function requireJsonType(request: Pick<InboundRequest, "headers">): void {
   const [type = "", ...others] = request.headers.get("content-type") ?? [];
   if (others.length > 0 || !JSON_TYPE.test(type)) {

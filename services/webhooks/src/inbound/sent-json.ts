@@ -1,22 +1,26 @@
 import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/json";
 
-/** A JSON object of a sender: as it was sent, and read. */
+/** A JSON object of a sender: its text, and parsed. */
 export interface SentObject {
   text: string;
   /** The text of each member. */
   members: ReadonlyMap<string, string>;
-  /** By JSON.parse; numbers may have lost digits. */
+  /** The result of JSON.parse; numbers may have lost digits. */
   value: unknown;
 }
 
-/** The text is no JSON of the form that was asked for, or none that can be stored (D2). */
+/** The text is no JSON of the wanted form, or cannot be stored (D2). */
 export class SentJsonError extends Error {
   override readonly name = "SentJsonError";
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads a body that is a JSON object. Throws SentJsonError. */
+/**
+ * Reads a body that is a JSON object.
+ *
+ * @throws SentJsonError
+ */
 export function readSentObject(body: Buffer | string): SentObject {
   const text = typeof body === "string" ? body : decode(body);
   const members = scanJsonObject(text);
@@ -31,9 +35,10 @@ export function memberOf({ members }: SentObject, name: string): unknown {
 }
 
 /**
- * Reads a JSON object, or the objects of an array. Throws SentJsonError, also beyond `countMax`.
+ * Reads a JSON object, or the objects of an array.
  *
- * @param countMax of objects in an array
+ * @param countMax most objects in an array
+ * @throws SentJsonError, also above `countMax`
  */
 export function readSentObjects(body: Buffer | string, countMax: number): SentObject[] {
   const text = (typeof body === "string" ? body : decode(body)).trim();

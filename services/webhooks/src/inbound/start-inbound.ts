@@ -16,16 +16,16 @@ import { createRoutes } from "./routes.ts";
 
 const PARTITIONS_INTERVAL_MS = 60 * 60 * 1000;
 
-/** What the rest of the service needs of it. */
+/** The parts of inbound webhooks that the rest of the service needs. */
 export interface RunningInbound {
-  /** Where inbound webhooks are taken. */
+  /** The address that accepts inbound webhooks. */
   httpAddress: string;
   backlog: Backlog;
-  /** Tells that an event is due. */
+  /** Notifies the sweeper that an event is due. */
   wakeSweeper(): void;
 }
 
-/** Takes inbound webhooks until the scope closes. */
+/** Accepts inbound webhooks until the scope closes. */
 export async function startInbound(
   options: WebhooksServiceOptions,
   database: Database,

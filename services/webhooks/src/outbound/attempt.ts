@@ -4,7 +4,7 @@ import { createScrubber } from "@workflow/scrubber";
 import { DIGEST_CHARS_MIN, sentDigests, signatureHeaders } from "./signatures.ts";
 import type { SignedMessage, SigningSecrets } from "./signatures.ts";
 
-/** Where a delivery goes, and what goes along. */
+/** The receiver of a delivery, and what is sent along. */
 export interface DeliveryTarget extends SigningSecrets {
   companyId: string;
   /** W3C trace context of the attempt, where its trace is recorded. */
@@ -14,34 +14,36 @@ export interface DeliveryTarget extends SigningSecrets {
   headers: Readonly<Record<string, string>>;
 }
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 export interface AttemptOutcome {
-  /** When it began. */
+  /** When the attempt began. */
   at: Date;
-  /** Of the answer; null when there was none. */
+  /** The status of the answer; null when there was none. */
   statusCode: number | null;
-  /** Why it counts as a failure, for people; null after a success. */
+  /** The reason for a failure, for people; null after a success. */
   error: string | null;
-  /** From its beginning to its end, in milliseconds. */
+  /** The length of the attempt in milliseconds. */
   durationMs: number;
   /** The beginning of the answer's body as text, at most 4 KiB; null when there was no answer. */
   responseBody: string | null;
-  /** How long the receiver asked to be left alone (429 and 503); null when it did not. */
+  /** The pause that the receiver asked for (429 and 503); null when it did not. */
   retryAfterMs: number | null;
 }
 
 /** The whole of an attempt: connecting, sending, and the answer to its last byte (D46). */
 const TIMEOUT_MS = 15_000;
-/** A longer answer is cut, and its connection closed: who sends gigabytes gets rid of some kilobytes. */
+/**
+ * A longer answer is cut, and its connection closed: a receiver that sends gigabytes gets rid of some kilobytes.
+ */
 const ANSWER_BYTES_MAX = 16 * 1024;
 const KEPT_BYTES = 4 * 1024;
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1_000;
 const USER_AGENT = "workflow-webhooks/1";
 
 /**
- * Sends a delivery once. It never throws: whatever goes wrong out there is an outcome.
+ * Sends a delivery once. It never throws: errors out there are outcomes.
  *
- * @param signal gives the attempt up; the outcome then says nothing of the receiver
+ * @param signal aborts the attempt; the outcome then says nothing about the receiver
  */
 export async function attemptDelivery(
   http: SafeHttpClient,
@@ -69,7 +71,10 @@ export async function attemptDelivery(
   };
 }
 
-/** The headers as they are sent; the endpoint's own come last and replace User-Agent and Accept-Encoding, none of the others (D50). */
+/**
+ * The headers as they are sent. The endpoint's own come last; they may replace User-Agent and Accept-Encoding, but
+ * none of the others (D50).
+ */
 export function deliveryHeaders(
   target: DeliveryTarget,
   message: SignedMessage,
@@ -77,7 +82,7 @@ export function deliveryHeaders(
 ): Record<string, string> {
   const fixed = {
     "Content-Type": "application/json",
-    // An answer is kept as it comes, for people to read.
+    // An answer is stored as it comes, for people to read.
     "Accept-Encoding": "identity",
     "User-Agent": USER_AGENT,
     ...signatureHeaders(target, message, at),
@@ -106,7 +111,7 @@ async function post(
         timeoutMs: TIMEOUT_MS,
         maxResponseBytes: ANSWER_BYTES_MAX,
         cutsResponse: true,
-        // It carries its id, and comes at least once anyway.
+        // A delivery has its id, and comes at least once anyway.
         isRepeatable: true,
       },
       signal,
@@ -124,7 +129,7 @@ function failureText(status: number): string {
     : `The receiver answered ${status}.`;
 }
 
-/** Receivers may answer with what they got: secrets, signatures and headers of the endpoint are not kept. */
+/** Receivers may answer with what they got. Secrets, signatures and headers of the endpoint are removed. */
 function responseText(
   body: Buffer,
   target: DeliveryTarget,
@@ -134,14 +139,14 @@ function responseText(
   const text = body.toString("utf8").replaceAll("\0", "\uFFFD");
   const { secret, oldSecret } = target;
   const secrets = [secret, ...(oldSecret === null ? [] : [oldSecret])];
-  // Most answers have no room for one, and what is looked for costs time.
+  // Most answers are too short for a digest, and the search costs time.
   const digests = text.length < DIGEST_CHARS_MIN ? [] : sentDigests(sent);
   const scrubber = createScrubber([...secrets, ...digests, ...Object.values(target.headers)]);
   const clean = scrubber === null ? text : scrubber.cutText(text, KEPT_BYTES);
   return cutToBytes(clean);
 }
 
-/** Whole characters only. */
+/** Cuts at a whole character. */
 function cutToBytes(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= KEPT_BYTES) return text;

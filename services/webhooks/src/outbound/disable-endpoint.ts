@@ -9,25 +9,25 @@ import { announceEndpoint } from "../store/lanes.ts";
 import type { EndpointKey } from "../store/lanes.ts";
 import { insertEventsForEndpoints } from "../store/outbound-events.ts";
 
-/** What tells a company's other endpoints that one was disabled (D64). */
+/** The event that tells a company's other endpoints that one was disabled (D64). */
 const ENDPOINT_DISABLED = "webhook_endpoint.disabled";
 
-/** Failed attempts one after the other that disable an endpoint (D47). */
+/** Failed attempts in a row that disable an endpoint (D47). */
 const FAILURES_MAX = 10;
 
-/** Disables endpoints whose receivers do not take anything. */
+/** Disables endpoints whose receivers accept nothing. */
 export interface EndpointDisabler {
   /** Disables an endpoint that has failed too often, or whose receiver says that it is gone; once. */
   disableIfDue(endpoint: EndpointKey, failures: number, isGone: boolean): Promise<void>;
 }
 
-/** What disabling works with. */
+/** What disabling needs. */
 export interface DisablerOptions {
   database: Database;
   audit: AuditTrail;
   logger: Logger;
   retentionDays: number;
-  /** Called when other endpoints may have something to hear. */
+  /** Called when there may be an event for other endpoints. */
   onEvent: () => void;
 }
 

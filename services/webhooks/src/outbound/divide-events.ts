@@ -2,22 +2,22 @@ import type { EventEnvelope } from "@workflow/events";
 import type { NewDelivery, RenderedEvent } from "../store/new-deliveries.ts";
 import type { ClaimedEvent, EventTarget } from "../store/outbound-events.ts";
 
-/** Deliveries that one statement makes, some tens of milliseconds, and bytes of bodies that it stores. */
+/** Deliveries of one statement, which takes some tens of milliseconds, and bytes of bodies that it stores. */
 const DELIVERIES_MAX = 1_000;
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * Endpoints that one round looks at, which is about the deliveries that it makes: everybody's next event waits for
- * the round to end. It is the event that reaches it which is the last one.
+ * Endpoints that one round considers, which is about the number of its deliveries. Everybody's next event waits
+ * until the round ends. The event that reaches the limit is the last one.
  */
 export const ROUND_MAX = 2_000;
 
-/** An event whose envelope was read. */
+/** An event whose envelope was parsed. */
 export interface ReadEvent extends ClaimedEvent {
   envelope: string;
   read: EventEnvelope;
 }
 
-/** An event with the deliveries to be made of it. */
+/** An event with its new deliveries. */
 export interface ReadyEvent {
   companyId: string;
   event: RenderedEvent;
@@ -28,9 +28,9 @@ export interface ReadyEvent {
 }
 
 /**
- * Which events are for this round: one of each company, then the second of each, and so on.
+ * Selects the events of a round: one of each company, then the second of each, and so on.
  *
- * @param endpoints how many a company has
+ * @param endpoints how many endpoints a company has
  */
 export function withinRound(
   events: readonly ReadEvent[],
@@ -51,7 +51,9 @@ export function withinRound(
   return { now, later };
 }
 
-/** Parts that one statement each can store; those of companies that have few deliveries to be made go first. */
+/**
+ * Divides events into parts that one statement each can store. Those of companies with few new deliveries go first.
+ */
 export function inParts(unordered: readonly ReadyEvent[]): ReadyEvent[][] {
   const ready = [...Map.groupBy(unordered, ({ companyId }) => companyId).values()]
     .map((events) => ({

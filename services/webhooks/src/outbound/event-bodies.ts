@@ -12,7 +12,7 @@ interface Wanted {
   bodyBytes: number;
 }
 
-/** What is sent of an event, and the trace that it belongs to. */
+/** The body of an event, and its trace context. */
 export interface EventBody {
   bytes: Buffer;
   /** W3C trace context; null when the trace is not recorded. */
@@ -23,7 +23,7 @@ const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 const READ_BYTES_MAX = 8 * 1024 * 1024;
 const READ_MAX = 128;
 
-/** The bodies of events, shared by all deliveries of an event; those used last are kept. */
+/** The bodies of events, shared by all deliveries of an event. The last used ones are kept. */
 export class EventBodies {
   readonly #kept = new LRUCache<string, EventBody>({
     maxSize: KEPT_BYTES_MAX,
@@ -54,7 +54,7 @@ export class EventBodies {
     });
   }
 
-  /** Keeps a body that was just made: its deliveries are about to go. */
+  /** Keeps a body that was just made: its deliveries are about to be sent. */
   add(eventId: string, body: StoredBody): void {
     this.#kept.set(eventId, toEventBody(body));
   }

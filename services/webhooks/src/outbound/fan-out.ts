@@ -24,39 +24,39 @@ export interface FanOutOptions {
   lanes: Lanes;
   bodies: EventBodies;
   logger: Logger;
-  /** Attempts that a delivery has. */
+  /** Most attempts of a delivery. */
   maxAttempts: number;
-  /** Where people reach the gateway; null when that is not known. */
+  /** The address at which people reach the gateway; null when that is not known. */
   publicUrl: string | null;
-  /** Deliveries of one company that may wait; no more are made beyond. */
+  /** Deliveries of one company that may wait. Beyond them no more are made. */
   pendingMax: number;
   onFailed: () => void;
 }
 
 const LEASE_MS = 30_000;
-/** How soon events are found that another process has left behind. */
-const LOOK_MS = 1_000;
+/** The longest time between two polls. It finds events that another process has left behind. */
+const POLL_MS = 1_000;
 const FULL_DELAY_MS = 10_000;
 const RETRY_MS = { first: 250, most: 30_000 } as const;
 const TRIES_MAX = 20;
-/** Events that are made without being looked for: as many as one look finds. */
+/** Events that are handled without a poll: as many as one poll finds. */
 const HANDED_MAX = 64;
-/** Events whose endpoints need not be counted before, as a company has at most 1,000. */
+/** So few events fit into a round without counting endpoints, as a company has at most 1,000. */
 const UNCOUNTED_MAX = 2;
 
-/** Makes the deliveries of events, by turns between companies (D57). */
+/** Makes the deliveries of events, in turns between companies (D57). */
 export class FanOut {
   readonly #options: FanOutOptions;
   readonly #stopping = new AbortController();
   readonly #backlogs: FullBacklogs;
   readonly #loop: Loop;
   #companiesAfter: string | null = null;
-  /** Events that are this process's by the lease with which they were stored. */
+  /** Events that were stored under this process's lease. */
   readonly #handed: ClaimedEvent[] = [];
-  /** Whether the last look has found all events made, as far as this process knows. */
+  /** Whether the last poll has found nothing left, as far as this process knows. */
   #isIdle = false;
-  /** When it looks again for events that nobody tells of. */
-  #lookAt = 0;
+  /** The next poll for events that nobody announces. */
+  #pollAt = 0;
 
   constructor(options: FanOutOptions) {
     this.#options = options;
@@ -64,22 +64,22 @@ export class FanOut {
     this.#loop = loop({
       name: "make-deliveries",
       signal: this.#stopping.signal,
-      intervalMs: LOOK_MS,
+      intervalMs: POLL_MS,
       logger: options.logger,
       run: () => this.#round(),
     });
   }
 
-  /** Says that there are new events. */
+  /** Announces new events. */
   wake(): void {
     this.#isIdle = false;
-    this.#lookAt = 0;
+    this.#pollAt = 0;
     this.#loop.wake();
   }
 
   /**
-   * How long new events may be stored as this process's own, in milliseconds, to be handed to `take`; 0 when others
-   * are waiting, which have their turns first.
+   * How long new events may be stored under this process's lease, in milliseconds, to be handed to `take`. It is 0
+   * while other events wait, which have their turns first.
    */
   leaseFor(count: number): number {
     return this.#isIdle && this.#handed.length === 0 && count <= HANDED_MAX ? LEASE_MS : 0;
@@ -105,15 +105,15 @@ export class FanOut {
     this.#isIdle = false;
     const handed = this.#handed.splice(0);
     if (handed.length > 0) await this.#make(handed);
-    if (performance.now() >= this.#lookAt && (await this.#makeFound())) return "again";
-    this.#isIdle = performance.now() < this.#lookAt;
+    if (performance.now() >= this.#pollAt && (await this.#makeFound())) return "again";
+    this.#isIdle = performance.now() < this.#pollAt;
   }
 
-  /** Looks for events; false when there are none. */
+  /** Polls for events; false when there are none. */
   async #makeFound(): Promise<boolean> {
     const { database } = this.#options;
-    // Whoever tells of more from now on is heard.
-    this.#lookAt = performance.now() + LOOK_MS * 0.9;
+    // Announcements from now on lead to another poll.
+    this.#pollAt = performance.now() + POLL_MS * 0.9;
     const { events, lastCompanyId } = await claimEvents(database, {
       leaseMs: LEASE_MS,
       targetsMax: ROUND_MAX,
@@ -123,7 +123,7 @@ export class FanOut {
     this.#companiesAfter = lastCompanyId;
     if (events.length > 0) await this.#make(events);
     const mayBeMore = events.length > 0 || lastCompanyId !== null;
-    if (mayBeMore) this.#lookAt = 0;
+    if (mayBeMore) this.#pollAt = 0;
     return mayBeMore;
   }
 
@@ -133,7 +133,7 @@ export class FanOut {
       const { now, later } = withinRound(events, await this.#countEndpoints(events));
       if (later.length > 0) {
         await this.#defer(later, { delayMs: 0, error: null });
-        this.#lookAt = 0;
+        this.#pollAt = 0;
       }
       const [targets, payloads] = await Promise.all([
         listTargets(
@@ -146,11 +146,11 @@ export class FanOut {
       const ready = now.flatMap((event) => this.#render(event, payloads, byEvent));
       for (const part of inParts(ready)) await this.#store(part);
     } catch (error) {
-      await this.#putOff(claimed, error);
+      await this.#scheduleRetry(claimed, error);
     }
   }
 
-  /** Events of companies that have too much waiting have to wait, too. */
+  /** Events of companies with a full backlog have to wait, too. */
   async #withoutFull(claimed: readonly ClaimedEvent[]): Promise<readonly ClaimedEvent[]> {
     const companyIds = [...new Set(claimed.map(({ companyId }) => companyId))];
     const full = await this.#backlogs.check(companyIds);
@@ -170,7 +170,10 @@ export class FanOut {
     return events;
   }
 
-  /** How many endpoints the companies have; not asked for so few events that they are for one round anyway. */
+  /**
+   * How many endpoints the companies have. They are not counted for so few events that these fit into a round
+   * anyway.
+   */
   async #countEndpoints(events: readonly ReadEvent[]): Promise<ReadonlyMap<string, number>> {
     if (events.length <= UNCOUNTED_MAX) return new Map();
     const companyIds = [...new Set(events.map(({ companyId }) => companyId))];
@@ -209,7 +212,7 @@ export class FanOut {
     const bodyBytes = Buffer.byteLength(body);
     const moment = idTimestamp(id);
     const deliveries = targets.map(({ endpointId }) => ({
-      // What comes again makes no second one.
+      // The same event and endpoint give the same id, so a repeat makes no second delivery.
       id: derivedId("whd_", moment, `${id} ${endpointId}`),
       eventId: id,
       endpointId,
@@ -239,14 +242,14 @@ export class FanOut {
     await lanes.feed(fed);
   }
 
-  /** Puts off what could not be made; failures that are not of the surroundings count. */
-  async #putOff(events: readonly ClaimedEvent[], error: unknown): Promise<void> {
+  /** Schedules another try. Only failures that are not transient count. */
+  async #scheduleRetry(events: readonly ClaimedEvent[], error: unknown): Promise<void> {
     const { reason } = databaseErrorToAppError(error);
     const isAway = reason === "UNAVAILABLE" || reason === "EXECUTION_TIMEOUT";
     if (this.#stopping.signal.aborted) return this.#defer(events, { delayMs: 0, error: null });
     this.#options.logger.warn({ err: error, events: events.length }, "deliveries were not made");
     if (!isAway && events.length > 1) {
-      // One that cannot be made holds up none of the others.
+      // An event that cannot be made holds up none of the others.
       for (const event of events) await this.#make([event]);
       return;
     }
@@ -258,7 +261,7 @@ export class FanOut {
       const delayMs = Math.min(RETRY_MS.first * 2 ** event.attempts, RETRY_MS.most);
       await this.#defer([event], { delayMs, error: isAway ? null : reason });
     }
-    // Nothing else can be made either while the runs service is away.
+    // While the runs service is away nothing else can be made either.
     if (isAway) throw error;
   }
 

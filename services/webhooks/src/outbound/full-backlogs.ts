@@ -4,17 +4,17 @@ import { listFullBacklogs } from "../store/outbound-events.ts";
 
 const CHECKED_MS = 10_000;
 const COMPANIES_MAX = 10_000;
-/** Of what may wait; when so many were made, it is counted anew. */
+/** A share of the limit. After so many new deliveries the backlog is counted again. */
 const RECHECKED_SHARE = 0.1;
 
-/** Which companies have so many deliveries waiting that no more are made. What is known is some seconds old. */
+/** Knows the companies with so many waiting deliveries that no more are made. The knowledge is some seconds old. */
 export class FullBacklogs {
   readonly #database: Database;
   readonly #pendingMax: number;
-  /** Whether a company's is full. */
+  /** Whether a company's backlog is full. */
   readonly #checked = new LRUCache<string, boolean>({ max: COMPANIES_MAX, ttl: CHECKED_MS });
 
-  /** Deliveries made since. */
+  /** Deliveries made since the count. */
   readonly #made = new LRUCache<string, number>({ max: COMPANIES_MAX, ttl: CHECKED_MS });
 
   constructor(database: Database, pendingMax: number) {
@@ -22,12 +22,12 @@ export class FullBacklogs {
     this.#pendingMax = pendingMax;
   }
 
-  /** Companies that are known to have a full one. */
+  /** Companies whose backlog is known to be full. */
   known(): string[] {
     return [...this.#checked.entries()].flatMap(([id, isFull]) => (isFull ? [id] : []));
   }
 
-  /** Says that deliveries of a company were made: many soon make what is known worthless. */
+  /** Counts new deliveries of a company. After many the old count no longer holds. */
   add(companyId: string, count: number): void {
     const made = (this.#made.get(companyId) ?? 0) + count;
     this.#made.set(companyId, made);
@@ -36,7 +36,7 @@ export class FullBacklogs {
     this.#made.delete(companyId);
   }
 
-  /** Which of the companies have a full one. */
+  /** The companies among these whose backlog is full. */
   async check(companyIds: readonly string[]): Promise<ReadonlySet<string>> {
     const unknown = companyIds.filter((id) => this.#checked.get(id) === undefined);
     if (unknown.length > 0) {

@@ -4,17 +4,17 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** How things are done together. */
+/** The options of a batch. */
 export interface GatheredOptions<Item, Result> {
-  /** How many at most. */
+  /** Most items of one batch. */
   batchMax: number;
-  /** Whether one more still fits to those that a batch has; always by default. */
+  /** Whether one more item fits into a batch; always by default. */
   fits?: (batch: readonly Item[], next: Item) => boolean;
-  /** Does several; the results in the same order. */
+  /** Handles several items; the results are in the same order. */
   run: (items: readonly Item[]) => Promise<readonly Result[]>;
 }
 
-/** Things that are done one batch at a time: those that come while one is under way share the next. */
+/** Handles items one batch at a time: those that arrive while a batch runs share the next. */
 export class Gathered<Item, Result> {
   readonly #options: GatheredOptions<Item, Result>;
   #waiting: Waiting<Item, Result>[] = [];
@@ -24,7 +24,7 @@ export class Gathered<Item, Result> {
     this.#options = options;
   }
 
-  /** @throws what doing its batch throws */
+  /** @throws the error of its batch */
   ask(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
@@ -34,7 +34,7 @@ export class Gathered<Item, Result> {
 
   async #runAll(): Promise<void> {
     this.#isRunning = true;
-    // Those that are asked for together are done together.
+    // Items that arrive together share a batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) await this.#run(this.#takeBatch());
     this.#isRunning = false;

@@ -7,11 +7,11 @@ import type { FanOut } from "./fan-out.ts";
 import { Gathered } from "./gathered.ts";
 import { isRunEvent, runOf } from "./render-body.ts";
 
-/** Takes events of runs in. */
+/** Takes in the events of runs. */
 export interface Ingest {
-  /** Resolves when the event is stored, or nobody is to hear of it. Throws when it can be neither. */
+  /** Resolves when the event is stored, or no endpoint is to get it. Throws when neither could be done. */
   put(event: EventEnvelope): Promise<void>;
-  /** Stores those that are missing; returns how many. */
+  /** Stores the missing ones; returns how many. */
   putMissing(events: readonly EventEnvelope[]): Promise<number>;
 }
 
@@ -36,8 +36,8 @@ export function createIngest({ database, retentionDays: keptDays, fanOut }: Inge
     else fanOut.wake();
     return ids.size;
   };
-  // Those that come while earlier ones are being stored share a statement: the bus brings all companies' events
-  // in one line.
+  // Events that arrive while earlier ones are being stored share a statement: the bus delivers all companies'
+  // events in one line.
   const arrivals = new Gathered<NewOutboundEvent, unknown>({
     batchMax: BATCH_MAX,
     run: async (events) => {
@@ -48,7 +48,7 @@ export function createIngest({ database, retentionDays: keptDays, fanOut }: Inge
         if (events.length === 1 || databaseErrorToAppError(error).reason === "UNAVAILABLE") {
           throw error;
         }
-        // One that the database refuses holds up none of the others.
+        // An event that the database refuses holds up none of the others.
         return Promise.all(events.map((event) => insert([event]).catch((cause: unknown) => cause)));
       }
     },

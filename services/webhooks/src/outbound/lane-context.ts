@@ -14,21 +14,21 @@ export interface LaneContext {
   tracer: Tracer | undefined;
   endpoints: EndpointReader;
   bodies: EventBodies;
-  /** Reads what waits in lanes. */
+  /** Reads the waiting deliveries of lanes. */
   waiting: Gathered<LaneReading, readonly WaitingDelivery[]>;
   results: ResultWriter;
-  /** Places for attempts to receivers that answered last. */
+  /** The limit on attempts to receivers that answered last. */
   places: Turns;
-  /** Places for attempts to receivers that failed last: they wait for answers among themselves. */
+  /** The limit on attempts to receivers that failed last. They wait only for each other. */
   waryPlaces: Turns;
-  /** Bytes of bodies that are being sent. */
+  /** Bounds the bytes of bodies that are being sent. */
   room: Turns;
   retryDelaysMs: readonly number[];
-  /** Whether leases are known to be held: nothing begins when they may have ended. */
-  isHeld: () => boolean;
+  /** Whether leases are known to be held. When they may have ended nothing begins. */
+  holdsLeases: () => boolean;
   onOutcome: (outcome: AttemptOutcome) => void;
-  /** Gives up waiting for places. */
+  /** Aborts waiting for turns. */
   stopping: AbortSignal;
-  /** Breaks attempts off. */
+  /** Aborts attempts. */
   breakingOff: AbortSignal;
 }

@@ -7,22 +7,22 @@ import type { LaneContext } from "./lane-context.ts";
 import type { OpenEndpoint } from "./open-endpoint.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 
-/** Attempts at once to a receiver that answers. */
+/** Most simultaneous attempts to a receiver that answers. */
 const AT_ONCE_MAX = 16;
-/** Deliveries that are read ahead, and at how few more are read. */
+/** Deliveries that are read ahead, and the number below which more are read. */
 const AHEAD_MAX = 64;
 const AHEAD_MIN = 16;
-/** To a receiver that does not answer: one, and one that tells when the next is due. */
+/** For a receiver that does not answer: one, and one that tells when the next is due. */
 const WARY_AHEAD_MAX = 2;
 /** Results that may wait to be written. */
 const UNWRITTEN_MAX = 128;
-/** An endpoint that was read longer ago is read again before the next attempt: changes apply to it. */
+/** An endpoint that was read longer ago is read again before the next attempt, so that changes apply. */
 const FRESH_MS = 1_000;
-/** How far a rate may be caught up, for timers are late. */
+/** How far a rate may catch up after a late timer. */
 const CATCH_UP_MS = 50;
 const TIMER_MS_MAX = 60_000;
 
-/** Sends what waits for one endpoint, as long as this process holds the lease. */
+/** Sends the waiting deliveries of one endpoint, as long as this process holds the lease. */
 export class Lane {
   readonly lease: LeasedLane;
   readonly #context: LaneContext;
@@ -31,7 +31,7 @@ export class Lane {
   readonly #known = new Set<string>();
   #endpoint: OpenEndpoint | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
-  /** How often somebody said that it has changed. */
+  /** The number of announced changes. */
   #changes = 0;
   #isWary = false;
   #mayHaveFailures = true;
@@ -51,20 +51,20 @@ export class Lane {
     this.#context = context;
   }
 
-  /** Says that deliveries may be due. */
+  /** Announces that deliveries may be due. */
   wake(): void {
     this.#mayHaveMore = true;
     this.#go();
   }
 
-  /** Says that the endpoint may have changed. */
+  /** Announces that the endpoint may have changed. */
   change(): void {
     this.#changes += 1;
     this.#readAt = Number.NEGATIVE_INFINITY;
     this.wake();
   }
 
-  /** For how long there was nothing to do, in milliseconds; 0 while there is, or soon will be. */
+  /** How long there was nothing to do, in milliseconds; 0 while there is, or soon will be. */
   idleMs(now: number): number {
     const isBusy = this.#known.size > 0 || this.#isReading || this.#isRefreshing;
     if (isBusy || (this.#mayHaveMore && !this.#isClosed)) return 0;
@@ -76,7 +76,7 @@ export class Lane {
     return this.#underWay === 0 && this.#unwritten === 0;
   }
 
-  /** Begins nothing any more. */
+  /** Begins nothing more. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -84,11 +84,11 @@ export class Lane {
   }
 
   #go(): void {
-    if (this.#isClosed || !this.#context.isHeld()) return;
+    if (this.#isClosed || !this.#context.holdsLeases()) return;
     const wantsMore = this.#mayHaveMore && this.#queue.length < AHEAD_MIN;
     if (wantsMore && !(this.#isWary && this.#queue.length > 0)) void this.#readWaiting();
     const isStale = performance.now() > this.#readAt + FRESH_MS;
-    // Read while what waits is being read: one round trip, not two.
+    // The endpoint is read together with the deliveries, in one round trip.
     const isNeeded = this.#queue.length > 0 || this.#isReading;
     if (this.#endpoint === null || (isStale && isNeeded)) return void this.#refresh();
     while (this.#mayBegin(this.#endpoint)) {
@@ -117,7 +117,7 @@ export class Lane {
     try {
       await this.#readEndpoint();
     } catch {
-      // The database or the key is away; the delay keeps a lane from asking all the time.
+      // The database or the key is away. The delay keeps a lane from asking all the time.
       this.#planIn(FRESH_MS);
       return;
     } finally {
@@ -126,7 +126,7 @@ export class Lane {
     this.#go();
   }
 
-  /** Reads the endpoint; one that is not active, or not there, closes the lane. */
+  /** Reads the endpoint. The lane closes if it is not active or does not exist. */
   async #readEndpoint(): Promise<OpenEndpoint | null> {
     const at = performance.now();
     const changes = this.#changes;
@@ -183,7 +183,7 @@ export class Lane {
     try {
       sent = await this.#attempt(delivery);
     } catch {
-      // Stopped while it waited, or the database is away: it is still due.
+      // The process stopped while it waited, or the database is away: the delivery is still due.
       this.#mayHaveMore = true;
       this.#planIn(FRESH_MS);
     }
@@ -193,7 +193,7 @@ export class Lane {
     this.#go();
   }
 
-  /** Null when it was not made, or says nothing of the receiver. */
+  /** Null when no attempt was made, or it says nothing about the receiver. */
   async #attempt(
     delivery: WaitingDelivery,
   ): Promise<{ endpoint: OpenEndpoint; outcome: AttemptOutcome } | null> {
@@ -215,12 +215,12 @@ export class Lane {
   async #send(
     delivery: WaitingDelivery,
   ): Promise<{ endpoint: OpenEndpoint; outcome: AttemptOutcome } | null> {
-    const { http, tracer, bodies, breakingOff, isHeld, onOutcome } = this.#context;
-    // It may have waited for its place for long.
+    const { http, tracer, bodies, breakingOff, holdsLeases, onOutcome } = this.#context;
+    // The delivery may have waited long for its turn.
     const isFresh = performance.now() <= this.#readAt + FRESH_MS;
     const endpoint = isFresh ? this.#endpoint : await this.#readEndpoint();
     const body = await bodies.get(delivery);
-    if (endpoint === null || this.#isClosed || !isHeld()) return null;
+    if (endpoint === null || this.#isClosed || !holdsLeases()) return null;
     if (body === null) return { endpoint, outcome: notKept() };
     const span = beginAttemptSpan(tracer, this.lease, delivery, body.traceparent);
     const message = { eventId: delivery.eventId, body: body.bytes };
@@ -260,13 +260,13 @@ export class Lane {
     this.#unwritten -= 1;
     this.#known.delete(delivery.id);
     this.#idleSince = performance.now();
-    // Ten failures one after the other may have disabled it.
+    // Ten failures in a row may have disabled the endpoint.
     if (!isSuccess) this.#readAt = Number.NEGATIVE_INFINITY;
     if (!isSuccess && attempt < delivery.maxAttempts) this.#planIn(delayMs + 1);
     this.#go();
   }
 
-  /** Looks again after so many milliseconds. */
+  /** Schedules the next step of the lane after so many milliseconds. */
   #planIn(delayMs: number): void {
     const at = performance.now() + Math.min(delayMs, TIMER_MS_MAX);
     if (this.#isClosed || at >= this.#timerAt) return;
@@ -282,7 +282,7 @@ export class Lane {
   }
 }
 
-/** What became of an event that is older than what is kept. */
+/** The outcome for an event that is not kept any more. */
 function notKept(): AttemptOutcome {
   return {
     at: new Date(),

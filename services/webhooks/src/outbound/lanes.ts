@@ -22,22 +22,25 @@ import type { LaneContext } from "./lane-context.ts";
 export interface LanesOptions {
   database: Database;
   logger: Logger;
-  /** What lanes share; they ask whether their leases are held. */
-  context: (isHeld: () => boolean) => LaneContext;
+  /** The parts that lanes share. Lanes ask it whether their leases are held. */
+  context: (holdsLeases: () => boolean) => LaneContext;
 }
 
 const LEASE_MS = 10_000;
 const KEEP_MS = 2_000;
-/** From then on a lease may be over before an attempt that begins now has begun. */
+/** After this time a lease may end before an attempt that begins now has begun. */
 const HELD_MS = LEASE_MS - KEEP_MS;
-/** How soon lanes are found that nobody has told of: retries, and those of processes that died. */
-const LOOK_MS = 1_000;
+/**
+ * The longest time between two polls. It finds lanes that nobody announces: retries, and those of processes that
+ * died.
+ */
+const POLL_MS = 1_000;
 const IDLE_MS = 2_000;
 const LANES_MAX = 2_048;
-/** Twice its places: for each of them one that waits. */
+/** Twice a company's places: for each a lane that waits. */
 const LANES_PER_COMPANY = 256;
 const CLAIM_MAX = 128;
-/** How long attempts may go on when the process ends. */
+/** How long attempts may go on when the process stops. */
 const GRACE_MS = 3_000;
 
 /** The lanes that this process serves. */
@@ -50,7 +53,7 @@ export class Lanes {
   readonly #perCompany = new Map<string, number>();
   readonly #stopping = new AbortController();
   #named = new Map<string, EndpointKey>();
-  #lookAt = 0;
+  #pollAt = 0;
   #heldUntil = performance.now() + HELD_MS;
   readonly #claiming: Loop;
   readonly #keeping: Loop;
@@ -70,7 +73,7 @@ export class Lanes {
     this.#claiming = loop({
       name: "claim-lanes",
       signal,
-      intervalMs: LOOK_MS,
+      intervalMs: POLL_MS,
       logger,
       run: () => this.#claim(),
     });
@@ -81,7 +84,7 @@ export class Lanes {
     return this.#lanes.size;
   }
 
-  /** Says which lanes have got new deliveries, wherever they are served. */
+  /** Announces lanes with new deliveries, whichever process serves them. */
   async feed(fed: readonly FedLane[]): Promise<void> {
     const elsewhere: string[] = [];
     for (const { endpointId, companyId, owner } of fed) {
@@ -94,20 +97,20 @@ export class Lanes {
     if (elsewhere.length > 0) await notifyLanes(this.#database, LANES_CHANNEL, elsewhere);
   }
 
-  /** Says that an endpoint has changed, or has got deliveries. */
+  /** Announces that an endpoint has changed, or has new deliveries. */
   change(endpointId: string): void {
     const lane = this.#lanes.get(endpointId);
-    if (lane === undefined) this.look();
+    if (lane === undefined) this.poll();
     else lane.change();
   }
 
-  /** Looks for lanes that are due. */
-  look(): void {
-    this.#lookAt = 0;
+  /** Polls for lanes that are due. */
+  poll(): void {
+    this.#pollAt = 0;
     this.#claiming.wake();
   }
 
-  /** Begins nothing more, waits a little for what is under way, and gives the lanes back. */
+  /** Begins nothing more, waits a little for attempts under way, and gives the lanes back. */
   async stop(breakOff: () => void): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#claiming.done, this.#keeping.done]);
@@ -130,7 +133,7 @@ export class Lanes {
     if (named.length > 0) {
       this.#begin(await claimNamedLanes(this.#database, this.#lease, named));
     }
-    if (performance.now() < this.#lookAt) return this.#named.size > 0 ? "again" : undefined;
+    if (performance.now() < this.#pollAt) return this.#named.size > 0 ? "again" : undefined;
     const limit = Math.min(CLAIM_MAX, LANES_MAX - this.#lanes.size);
     if (limit <= 0) return;
     const claimed = await claimLanes(this.#database, {
@@ -142,7 +145,7 @@ export class Lanes {
     });
     this.#begin(claimed);
     if (claimed.length === limit) return "again";
-    this.#lookAt = performance.now() + LOOK_MS * 0.9;
+    this.#pollAt = performance.now() + POLL_MS * 0.9;
     return this.#named.size > 0 ? "again" : undefined;
   }
 
@@ -167,7 +170,7 @@ export class Lanes {
 
   #begin(leases: readonly LeasedLane[]): void {
     for (const lease of leases) {
-      // One that is here already was given up without being given back.
+      // A lane that is here already was lost without being given back.
       this.#forget(lease.endpointId);
       const lane = new Lane(lease, this.#context);
       this.#lanes.set(lease.endpointId, lane);
@@ -188,7 +191,7 @@ export class Lanes {
     else this.#perCompany.set(companyId, count);
   }
 
-  /** Keeps the leases of those that have something to do, and gives the others back. */
+  /** Extends the leases of lanes with work, and gives the others back. */
   async #keep(): Promise<void> {
     const at = performance.now();
     const idle = [...this.#lanes.values()].filter(

@@ -18,10 +18,10 @@ export interface LeftDeliveriesOptions {
 
 const INTERVAL_MS = 1_000;
 const ENDPOINTS_MAX = 1_000;
-/** Deliveries that one statement changes: some ten milliseconds. */
+/** Deliveries that one statement changes, in some ten milliseconds. */
 const PAGE = 500;
 
-/** Clears what endpoints have left: deliveries of those that were deleted, or disabled by a caller (D47). */
+/** Clears the deliveries of endpoints that were deleted, or disabled by a caller (D47). */
 export function clearLeftDeliveries({ database, logger, signal }: LeftDeliveriesOptions): Loop {
   return loop({
     name: "clear-left-deliveries",
@@ -30,7 +30,8 @@ export function clearLeftDeliveries({ database, logger, signal }: LeftDeliveries
     logger,
     run: async () => {
       let isMore = false;
-      // A page of each, then the next page: one with many holds up none of the others.
+      // One page of each endpoint, then the next page: an endpoint with many deliveries holds up none of the
+      // others.
       for (const { endpointId, exists, isSettled } of await listLeftEndpoints(
         database,
         ENDPOINTS_MAX,

@@ -6,7 +6,7 @@ import type { Registry } from "prom-client";
 import { readLaneLag } from "../store/lane-leases.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 
-/** What is measured of deliveries. */
+/** The metrics of deliveries. */
 export interface DeliveryMetrics {
   onOutcome: (outcome: AttemptOutcome) => void;
   onGivenUp: () => void;
@@ -15,7 +15,7 @@ export interface DeliveryMetrics {
 
 const LAG_INTERVAL_MS = 15_000;
 
-/** Counts in a registry; without one nothing is counted. */
+/** Registers the metrics; without a registry nothing is counted. */
 export function deliveryMetrics(registry: Registry | undefined): DeliveryMetrics {
   if (registry === undefined) {
     return { onOutcome: () => {}, onGivenUp: () => {}, onMissing: () => {} };
@@ -41,8 +41,8 @@ export function deliveryMetrics(registry: Registry | undefined): DeliveryMetrics
 }
 
 /**
- * Measures at an interval what needs a query, and how many lanes are held. A lag that is not known is missing:
- * an alert is about its absence.
+ * Measures at intervals the figures that need a query, and how many lanes are held. An unknown lag is absent: an
+ * alert checks for absence.
  */
 export function measureLanes(
   registry: Registry,

@@ -6,7 +6,7 @@ import type { DeliveryEndpoint } from "../store/delivery-endpoints.ts";
 import type { DeliveryTarget } from "./attempt.ts";
 import { Gathered } from "./gathered.ts";
 
-/** An endpoint as it is now, ready to be sent to. */
+/** An endpoint in its present state, ready for deliveries. */
 export interface OpenEndpoint extends DeliveryTarget {
   isActive: boolean;
   rateLimitPerSecond: number | null;
@@ -15,7 +15,7 @@ export interface OpenEndpoint extends DeliveryTarget {
 
 /** Reads endpoints, several at a time. */
 export interface EndpointReader {
-  /** Null when there is no such endpoint (any more). */
+  /** Null when the endpoint does not exist (any more). */
   read(endpointId: string): Promise<OpenEndpoint | null>;
 }
 

@@ -16,24 +16,27 @@ export interface ReconcileOptions {
   ingest: Ingest;
   logger: Logger;
   signal: AbortSignal;
-  /** How often ends of runs are compared. */
+  /** How often ended runs are compared, in milliseconds. */
   intervalMs: number;
   onMissing: (count: number) => void;
 }
 
 const OVERLAP_MS = 2 * 60_000;
-/** What ended just now is on its way over the bus. */
+/** The events of runs that ended just now are still on the bus. */
 const SETTLE_MS = 10_000;
 const BACK_MS = 24 * 60 * 60_000;
-/** Time that is compared at once; its end is written down. */
+/** The period of one comparison. Its end is stored. */
 const SLICE_MS = { least: 1_000, first: 60_000, most: 4 * 60_000 } as const;
-/** Pages of a slice. Each looks through all ends of the slice, so more of them means that it is to be shorter. */
+/**
+ * Most pages of a period. Each reads all runs that ended in it, so more pages mean that the next period is to be
+ * shorter.
+ */
 const PAGES_MAX = 8;
 const COMPANIES_MAX = 1_000;
-/** Before every company. */
+/** Sorts before every company. */
 const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
 
-/** Finds events of runs that ended which have never come, and takes them in. */
+/** Finds events of ended runs that never arrived, and takes them in. */
 export function reconcile(options: ReconcileOptions): Loop {
   const { database, logger, signal, intervalMs } = options;
   return loop({
@@ -54,7 +57,7 @@ export function reconcile(options: ReconcileOptions): Loop {
   });
 }
 
-/** Compares slice by slice. What was compared stays so whatever happens to the next one. */
+/** Compares period by period. A period that was compared stays so, whatever happens to the next one. */
 async function compare(options: ReconcileOptions, span: Span): Promise<void> {
   const { database, logger, signal, onMissing } = options;
   const end = span.before;
@@ -84,9 +87,9 @@ async function compare(options: ReconcileOptions, span: Span): Promise<void> {
 
 interface Compared {
   missing: number;
-  /** The most that some companies had. */
+  /** The most pages that some companies had. */
   pages: number;
-  /** Whether it came to its end. */
+  /** Whether the comparison reached the end of the period. */
   isWhole: boolean;
 }
 

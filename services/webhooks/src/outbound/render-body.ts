@@ -2,7 +2,7 @@ import type { EventEnvelope } from "@workflow/events";
 import type { RunPayload } from "@workflow/proto/runs/v1/run_events";
 import { z } from "zod";
 
-/** What the events of runs tell. */
+/** The data of the events of runs. */
 const runData = z.object({
   workflowId: z.string(),
   workflowName: z.string(),
@@ -27,22 +27,26 @@ const RUN_EVENTS: ReadonlySet<string> = new Set([
   "workflow.checkpoint",
 ]);
 
-/** Whether endpoints get events of a type that runs tell of. */
+/** Whether endpoints get run events of this type. */
 export function isRunEvent(type: string): boolean {
   return RUN_EVENTS.has(type);
 }
 
-/** The run of an event, and its workflow. Throws ZodError for data that is not of a run. */
+/**
+ * The run of an event, and its workflow.
+ *
+ * @throws ZodError for data that is not of a run
+ */
 export function runOf({ data }: EventEnvelope): { workflowId: string; runId: string } {
   const { workflowId, runId } = runData.parse(data);
   return { workflowId, runId };
 }
 
 /**
- * What is sent of an event of a run, byte by byte: the members of the contract in its order. Of a payload that
- * is too large only where to find it is told (D64).
+ * The body of a run's event, byte by byte: the members of the contract in its order. A payload that is too large is
+ * replaced by where to find it (D64).
  *
- * @param publicUrl where people reach the gateway; null when that is not known
+ * @param publicUrl the address at which people reach the gateway; null when that is not known
  */
 export function renderRunEvent(
   envelope: EventEnvelope,
@@ -67,19 +71,19 @@ export function renderRunEvent(
   };
   const isTruncated = payload?.tooLarge ?? false;
   const input = orNull(payload?.inputJson);
-  // A run may have ended since it told of something before.
+  // The run may have ended since this event.
   const output = run.completedAt === null ? "null" : orNull(payload?.outputJson);
   const tail = {
     ...(error === undefined ? {} : { error }),
     ...(isTruncated ? { truncated: true, runUrl: runUrl(publicUrl, run.runId) } : {}),
   };
   const rest = JSON.stringify(tail).slice(1, -1);
-  // Input and output are put in as they are: parsed, numbers and keys could become others.
+  // Input and output are inserted as text: parsing could change numbers and keys.
   const parts = [JSON.stringify(head).slice(1, -1), `"input":${input}`, `"output":${output}`];
   return `{${[...parts, ...(rest === "" ? [] : [rest])].join(",")}}`;
 }
 
-/** What is sent of an event of no run. */
+/** The body of an event that is not about a run. */
 export function renderOtherEvent(envelope: EventEnvelope): string {
   const { id, type, timestamp, companyId, data } = envelope;
   return JSON.stringify({ id, type, timestamp, companyId, ...data });

@@ -10,12 +10,12 @@ import type { AttemptOutcome } from "./attempt.ts";
 import type { EndpointDisabler } from "./disable-endpoint.ts";
 import { Gathered } from "./gathered.ts";
 
-/** An attempt that is to be written down. */
+/** An attempt that is to be recorded. */
 export interface FinishedAttempt extends Omit<DeliveryResult, "attemptMembers"> {
   companyId: string;
   url: string;
   outcome: AttemptOutcome;
-  /** Whether a success changes the count of failures: there may be some. */
+  /** Whether a success changes the count of failures, since there may be some. */
   mayReset: boolean;
 }
 
@@ -24,16 +24,16 @@ export interface ResultWriterOptions {
   database: Database;
   disabler: EndpointDisabler;
   logger: Logger;
-  /** Ends the waiting for a database that is away. */
+  /** Ends waiting for a database that is away. */
   signal: AbortSignal;
 }
 
 const BATCH_MAX = 256;
 const RETRY_MS = { first: 100, most: 5_000 } as const;
-/** The receiver says that it will never be there again. */
+/** The receiver says that it is gone for good. */
 const GONE = 410;
 
-/** Writes what came of attempts, as many at a time as have come meanwhile. */
+/** Records the outcomes of attempts, as many at a time as have come meanwhile. */
 export class ResultWriter {
   readonly #options: ResultWriterOptions;
   readonly #writes: Gathered<FinishedAttempt, void>;
@@ -46,7 +46,7 @@ export class ResultWriter {
     });
   }
 
-  /** Resolves when it is written; while the database is away that takes as long. */
+  /** Resolves when the attempt is recorded, however long the database is away. */
   write(finished: FinishedAttempt): Promise<void> {
     return this.#writes.ask(finished);
   }
@@ -64,12 +64,12 @@ export class ResultWriter {
       await this.#patiently(() => this.#count(finished));
     } catch (error) {
       logger.error({ err: error, results: results.length }, "results of deliveries not written");
-      // One that the database refuses holds up none of the others; of it the lease ends some time.
+      // An attempt that the database refuses holds up none of the others; its lease ends some time.
       if (finished.length > 1) for (const each of finished) await this.#persist([each]);
     }
   }
 
-  /** Tries until the database is there, or nobody waits any more. */
+  /** Tries until the database answers, or nobody waits any more. */
   async #patiently(write: () => Promise<unknown>): Promise<void> {
     const { logger, signal } = this.#options;
     for (let pauseMs: number = RETRY_MS.first; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS.most)) {
@@ -116,7 +116,7 @@ function tally(finished: readonly FinishedAttempt[]): AttemptTally[] {
   return [...tallies.values()];
 }
 
-/** JSON without its braces: the number is put before it when it is written. */
+/** JSON without its braces: the number is inserted when it is written. */
 function attemptMembers({ url, outcome }: FinishedAttempt): string {
   const { at, statusCode, durationMs, error, responseBody } = outcome;
   const attempt = { at: at.toISOString(), url, statusCode, durationMs, error, responseBody };

@@ -17,22 +17,22 @@ export interface RetentionOptions {
   database: Database;
   logger: Logger;
   signal: AbortSignal;
-  /** How long events and deliveries are kept; they go by whole weeks. */
+  /** How long events and deliveries are kept. They are removed by whole weeks. */
   retentionDays: number;
-  /** The pause between two looks; ten minutes by default. */
+  /** The pause between two passes; ten minutes by default. */
   intervalMs?: number | undefined;
 }
 
 const INTERVAL_MS = 10 * 60_000;
-/** Requests wait as long as an attempt does: at first for little, later for as much as may be. */
+/** Requests wait as long as an attempt does. The first attempts are short, later ones as long as is acceptable. */
 const DETACH_WAITS_MS = [25, 50, 100, ...Array.from({ length: 27 }, () => 150)];
 const DETACH_PAUSE_MS = 500;
 const LOCK_NOT_AVAILABLE = "55P03";
-/** The ids of senders, by which repeats are known (D41). */
+/** How long senders' ids are kept, by which repeats are recognized (D41). */
 const KEYS_KEPT_DAYS = 30;
 const KEYS_MAX = 1_000;
 
-/** Makes the weeks to come, and removes those that are over, without long locks (D58). */
+/** Makes the partitions of the weeks to come, and removes those that are over, without long locks (D58). */
 export function keepWeeks(options: RetentionOptions): Loop {
   const { database, logger, signal, intervalMs = INTERVAL_MS } = options;
   return loop({
@@ -42,7 +42,7 @@ export function keepWeeks(options: RetentionOptions): Loop {
     logger,
     run: async () => {
       await makePartitions(database);
-      // What a process that died has detached.
+      // Partitions that a dead process has detached.
       await dropDetachedPartitions(database);
       for (const name of await listEndedPartitions(database, options.retentionDays)) {
         if (signal.aborted) return;

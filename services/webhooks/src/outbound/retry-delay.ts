@@ -1,11 +1,11 @@
-/** Until a failed attempt is repeated: ±10 %, so that what failed together does not come together (D46). */
+/** The retry's time varies by ±10 %, so that deliveries which failed together do not come together (D46). */
 const JITTER = 0.1;
 
 /**
- * How long to wait after a failed attempt, in milliseconds.
+ * The pause after a failed attempt, in milliseconds.
  *
- * @param attempt which one failed, from 1
- * @param retryAfterMs what the receiver asked for; counts when it is longer
+ * @param attempt the number of the failed attempt, from 1
+ * @param retryAfterMs the pause that the receiver asked for; counts when it is longer
  */
 export function retryDelayMs(
   delaysMs: readonly number[],

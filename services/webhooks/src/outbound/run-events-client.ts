@@ -6,7 +6,7 @@ import type { RunPayload } from "@workflow/proto/runs/v1/run_events";
 import type { Tracer } from "@workflow/tracing";
 import { webhooksWith } from "../service-identity.ts";
 
-/** Where the runs service is, and as whom it is called. */
+/** The address of the runs service, and the identity for calls to it. */
 export interface RunEventsClientOptions {
   address: string;
   tokenSigner: TokenSigner;
@@ -14,13 +14,13 @@ export interface RunEventsClientOptions {
   tracer?: Tracer | undefined;
 }
 
-/** Names a run of a company. */
+/** Identifies a run of a company. */
 export interface RunRef {
   companyId: string;
   runId: string;
 }
 
-/** A page of what the ends of runs have told. */
+/** A page of the events of ended runs. */
 export interface EndEvents {
   /** Envelopes as JSON text. */
   events: readonly string[];
@@ -28,11 +28,15 @@ export interface EndEvents {
   nextPageToken: string | null;
 }
 
-/** What is asked of the runs service. Its calls throw AppError. */
+/**
+ * The client for the runs service.
+ *
+ * @throws AppError by every call
+ */
 export interface RunEventsClient {
   /** Inputs and outputs of runs, in the same order; those above 256 KiB are left out (D64). */
   readPayloads(runs: readonly RunRef[], signal: AbortSignal): Promise<readonly RunPayload[]>;
-  /** What the ends of runs of some companies have told, in the order of their ends. */
+  /** The events of some companies' ended runs, in the order of their ends. */
   listEndEvents(
     companyIds: readonly string[],
     ended: { from: Date; before: Date; pageToken: string },
@@ -42,13 +46,13 @@ export interface RunEventsClient {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Of input and output together (D64). */
+/** Bytes of input and output together (D64). */
 const PAYLOAD_BYTES_MAX = 256 * 1024;
 const RUNS_MAX = 100;
 const PAGE_SIZE = 1_000;
 const IDENTITY: Identity = webhooksWith("internal:run_events");
 
-/** A client of the runs service. It connects when it is first needed. */
+/** A client of the runs service. It connects on first use. */
 export function createRunEventsClient(options: RunEventsClientOptions): RunEventsClient {
   const client = createRpcClient(RunEventsServiceService, {
     address: options.address,

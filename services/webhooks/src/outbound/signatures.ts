@@ -1,23 +1,23 @@
 import { createHmac } from "node:crypto";
 import type { Hmac } from "node:crypto";
 
-/** The secrets of an endpoint that sign now. */
+/** The secrets of an endpoint that sign at present. */
 export interface SigningSecrets {
   /** `whsec_` and 32 bytes in base64 (D48). */
   secret: string;
-  /** The one before, while it signs too; null when it does not. */
+  /** The previous secret, while it signs too; null when it does not. */
   oldSecret: string | null;
 }
 
 const DIGEST = /[0-9a-f]{64}|[A-Za-z0-9+/]{43}=/g;
 
-/** The digests in the headers of `signatureHeaders`: whoever has one can send the message, too. */
+/** The digests in the headers of `signatureHeaders`. Whoever has one can send the message, too. */
 export function sentDigests(headers: Readonly<Record<string, string>>): readonly string[] {
   const { "X-Webhook-Signature": own = "", "webhook-signature": standard = "" } = headers;
   return `${own} ${standard}`.match(DIGEST) ?? [];
 }
 
-/** No digest is shorter, however it is written. */
+/** No digest is shorter, in any spelling. */
 export const DIGEST_CHARS_MIN = 43;
 
 /** What is signed. */
@@ -29,8 +29,8 @@ export interface SignedMessage {
 const SECRET_PREFIX = "whsec_";
 
 /**
- * The headers that name, date and sign a delivery: those of the contract, keyed by the whole text of the
- * secret, and those of Standard Webhooks, keyed by the bytes that its base64 stands for (D48).
+ * The headers with the id, time and signatures of a delivery: those of the contract, keyed by the whole text of the
+ * secret, and those of Standard Webhooks, keyed by the bytes in its base64 (D48).
  */
 export function signatureHeaders(
   { secret, oldSecret }: SigningSecrets,
@@ -57,7 +57,7 @@ export function signatureHeaders(
   };
 }
 
-/** Keyed by text in base64: Node takes five times as long to take a key in as bytes as all the rest. */
+/** The key is given as text in base64: with bytes Node takes five times as long as all the rest. */
 function standardHmac(secret: string): Hmac {
   return createHmac("sha256", secret.slice(SECRET_PREFIX.length), { encoding: "base64" });
 }

@@ -25,13 +25,13 @@ import { ResultWriter } from "./result-writer.ts";
 import { keepWeeks } from "./retention.ts";
 import { createRunEventsClient } from "./run-events-client.ts";
 
-/** The durable name under which the events of runs are heard. */
+/** The durable name of the consumer of runs' events. */
 const CONSUMER = "webhooks-deliveries";
 
-/** The streams that the service hears. */
+/** The streams that the service consumes. */
 export const EVENT_CONSUMERS = { runs: [CONSUMER] };
 
-/** Events that are taken in at the same time; they share statements. */
+/** Events that are taken in at the same time. They share statements. */
 const ARRIVING_MAX = 256;
 const MINUTE_MS = 60_000;
 const MIB = 1024 * 1024;
@@ -39,14 +39,14 @@ const RETENTION_DAYS = 30;
 const PENDING_MAX = 1_000_000;
 const LANES_READ_MAX = 128;
 
-/** D46, in milliseconds. */
+/** The pauses of D46, in milliseconds. */
 const RETRY_DELAYS_MS = [
   10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000,
 ] as const;
 
 /**
  * Attempts under way: at most 128 of a company and 1,024 in all (D57). Those to receivers that failed last have
- * places of their own, for most of them wait for a timeout.
+ * limits of their own, for most of them wait for a timeout.
  */
 const PLACES = { perTenant: 64, total: 512 } as const;
 /** Bytes of bodies that are being sent. */
@@ -90,10 +90,10 @@ export async function startOutbound(
   const lanes = new Lanes({
     database,
     logger,
-    context: (isHeld) => ({
+    context: (holdsLeases) => ({
       ...laneContext(shared),
       results: new ResultWriter({ database, disabler, logger, signal: breakingOff.signal }),
-      isHeld,
+      holdsLeases,
       stopping: stopping.signal,
       breakingOff: breakingOff.signal,
     }),
@@ -119,7 +119,7 @@ export async function startOutbound(
     role: "workflow_webhooks",
     channels: [LANES_CHANNEL],
     onNotification: (_channel, endpointId) => lanes.change(endpointId),
-    onReconnect: () => lanes.look(),
+    onReconnect: () => lanes.poll(),
     onError: (error) => logger.warn({ err: error }, "not hearing of changed endpoints"),
   });
   scope.defer(() => listener.stop());
@@ -167,7 +167,7 @@ function laneContext({
   context,
   bodies,
   onOutcome,
-}: SharedParts): Omit<LaneContext, "results" | "isHeld" | "stopping" | "breakingOff"> {
+}: SharedParts): Omit<LaneContext, "results" | "holdsLeases" | "stopping" | "breakingOff"> {
   const { database, ring, http } = context;
   const waiting = new Gathered<LaneReading, readonly WaitingDelivery[]>({
     batchMax: LANES_READ_MAX,

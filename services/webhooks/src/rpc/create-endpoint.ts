@@ -16,7 +16,7 @@ import { sealEndpointSecrets } from "../secrets/endpoint-secrets.ts";
 import { insertEndpoint, lockEndpointsOf } from "../store/endpoints.ts";
 import { toEndpointMessage } from "./endpoint-message.ts";
 
-/** Makes an endpoint and its secret, which is shown in this answer alone. */
+/** Creates an endpoint and its secret. Only this answer shows the secret. */
 export function createEndpoint(
   context: ServiceContext,
 ): UnaryMethod<CreateEndpointRequest, EndpointWithSecret> {

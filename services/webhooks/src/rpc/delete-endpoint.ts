@@ -10,7 +10,7 @@ import { endpointNotFound, requireEndpointKey } from "../endpoints/find-endpoint
 import { deleteEndpoint as deleteRow, lockEndpoint } from "../store/endpoints.ts";
 import { announceEndpoint, leaveDeliveries } from "../store/lanes.ts";
 
-/** Deletes an endpoint. Its deliveries cannot be seen any more, and go page by page afterwards. */
+/** Deletes an endpoint. Its deliveries are invisible at once, and are deleted page by page afterwards. */
 export function deleteEndpoint(
   context: ServiceContext,
 ): UnaryMethod<DeleteEndpointRequest, DeleteEndpointResponse> {

@@ -9,8 +9,12 @@ export const MESSAGE_STATUS = {
   failed: MessageStatus.FAILED,
 } as const satisfies Record<DeliveryStatus, MessageStatus>;
 
-/** A delivery as lists show it. @param isHeld whether its endpoint is disabled, so that nothing is due */
-export function toDeliveryMessage(row: DeliveryRow, isHeld: boolean): Delivery {
+/**
+ * A delivery as lists show it.
+ *
+ * @param isEndpointDisabled then no attempt is due
+ */
+export function toDeliveryMessage(row: DeliveryRow, isEndpointDisabled: boolean): Delivery {
   return {
     id: row.id,
     endpointId: row.endpointId,
@@ -21,7 +25,7 @@ export function toDeliveryMessage(row: DeliveryRow, isHeld: boolean): Delivery {
     status: MESSAGE_STATUS[row.status],
     attemptCount: row.attemptCount,
     maxAttempts: row.maxAttempts,
-    nextAttemptAt: isHeld ? undefined : (row.nextAttemptAt ?? undefined),
+    nextAttemptAt: isEndpointDisabled ? undefined : (row.nextAttemptAt ?? undefined),
     lastStatusCode: row.lastStatusCode ?? undefined,
     lastError: row.lastError ?? undefined,
     durationMs: row.durationMs ?? undefined,
@@ -32,7 +36,7 @@ export function toDeliveryMessage(row: DeliveryRow, isHeld: boolean): Delivery {
   };
 }
 
-/** One attempt as it was written down. */
+/** One recorded attempt. */
 export function toAttemptMessage(attempt: WholeDelivery["attempts"][number]): DeliveryAttempt {
   return {
     number: attempt.number,

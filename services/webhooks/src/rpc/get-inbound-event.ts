@@ -25,7 +25,7 @@ export function getInboundEvent({
   });
 }
 
-/** What is said of an event that the company does not have. */
+/** The error for an event that the company does not have. */
 export function eventNotFound(): AppError {
   return new AppError("NOT_FOUND", "Webhook event not found");
 }

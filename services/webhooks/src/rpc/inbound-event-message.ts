@@ -39,12 +39,12 @@ export function toWholeMessage(event: WholeEvent): InboundEvent {
   return { ...toListedMessage(event), payloadJson: event.payloadJson ?? undefined };
 }
 
-/** How the store names a status; null for any. */
+/** The store's name of a status; null for any. */
 export function statusName(status: InboundEventStatus): string | null {
   return nameOf(STATUSES, status);
 }
 
-/** How the store names what is known of a sender; null for anything. */
+/** The store's name of a signature's result; null for any. */
 export function signatureName(signature: SignatureVerified): string | null {
   return nameOf(SIGNATURES, signature);
 }

@@ -36,16 +36,16 @@ export function listDeliveries({
       const key = requireEndpointKey(request.endpointId, call);
       const endpoint = await getEndpointRow(database, key);
       const page = await listRows(database, { ...key, status, eventType, ...start });
-      const isHeld = endpoint.status === "disabled";
+      const isEndpointDisabled = endpoint.status === "disabled";
       return {
-        deliveries: page.rows.map((row) => toDeliveryMessage(row, isHeld)),
+        deliveries: page.rows.map((row) => toDeliveryMessage(row, isEndpointDisabled)),
         page: toPageInfo(cursors, binding, page.lastId),
       };
     },
   });
 }
 
-/** Null: in any. */
+/** Null: any status. */
 function parseStatus(status: MessageStatus): DeliveryStatus | null {
   if (status === MessageStatus.UNSPECIFIED) return null;
   const known = DELIVERY_STATUSES.find((each) => MESSAGE_STATUS[each] === status);
@@ -53,7 +53,7 @@ function parseStatus(status: MessageStatus): DeliveryStatus | null {
   throw wrongField("status", `must be one of ${DELIVERY_STATUSES.join(", ")}`);
 }
 
-/** Null: of any type. */
+/** Null: any type. */
 function parseType(type: string): string | null {
   if (type === "") return null;
   if (findEventType(type) === undefined) {

@@ -38,7 +38,7 @@ export function listEndpoints({
   });
 }
 
-/** Null: in any. */
+/** Null: any status. */
 function parseStatus(status: MessageStatus): EndpointStatus | null {
   if (status === MessageStatus.UNSPECIFIED) return null;
   if (status === MessageStatus.ACTIVE) return "active";

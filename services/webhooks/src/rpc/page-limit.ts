@@ -3,7 +3,11 @@ import { AppError } from "@workflow/errors";
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
 
-/** How many items a page has (D6); 0 asks for the default. Throws BAD_REQUEST. */
+/**
+ * The number of items on a page (D6); 0 asks for the default.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function parseLimit(limit: number): number {
   if (limit === 0) return LIMIT_DEFAULT;
   if (limit >= 1 && limit <= LIMIT_MAX) return limit;

@@ -16,10 +16,10 @@ import { hasFailed, requeueFailed } from "../store/endpoint-deliveries.ts";
 import { findEndpoint } from "../store/endpoints.ts";
 import { announceEndpoint } from "../store/lanes.ts";
 
-/** So many a call: more would hold their rows for longer than others should wait. */
+/** Most deliveries per call: more would lock their rows for longer than others should wait. */
 const REQUEUED_MAX = 10_000;
 
-/** Queues the failed deliveries of an endpoint again that were made since a moment, the newest first. */
+/** Queues failed deliveries of an endpoint again that were made since a given time, the newest first. */
 export function recoverEndpoint(
   context: ServiceContext,
 ): UnaryMethod<RecoverEndpointRequest, RecoverEndpointResponse> {
@@ -31,8 +31,8 @@ export function recoverEndpoint(
       const key = requireEndpointKey(request.endpointId, call);
       const answer = await writes.transaction(call, async (transaction) => {
         const endpoint = await findEndpoint(transaction, key);
-        // Not locked: thousands of deliveries take a second, and whoever counts its failures would wait. One that is
-        // disabled or deleted meanwhile has its waiting deliveries looked after for a minute.
+        // The endpoint is not locked: thousands of deliveries take a second, and counting its failures would wait.
+        // If it is disabled or deleted meanwhile, its waiting deliveries are cleared for a minute.
         if (endpoint === null) throw endpointNotFound();
         if (endpoint.status === "disabled") throw endpointDisabled();
         const requeued = await requeueFailed(transaction, key, since, REQUEUED_MAX);
@@ -60,6 +60,6 @@ function parseSince(since: Date | undefined): Date {
     throw wrongField("since", "must be a timestamp");
   }
   if (since.getTime() > Date.now()) throw wrongField("since", "must not be in the future");
-  // Nothing is older; the database's own range is smaller than that of dates.
+  // Nothing is older. The database's range is smaller than that of dates.
   return new Date(Math.max(since.getTime(), 0));
 }

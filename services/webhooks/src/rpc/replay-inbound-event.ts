@@ -12,7 +12,7 @@ import type { InboundEventKey, WholeEvent } from "../store/inbound-events.ts";
 import { eventNotFound } from "./get-inbound-event.ts";
 import { toWholeMessage } from "./inbound-event-message.ts";
 
-/** Takes a kept event in once more, as one of its own; its runs are started soon after. */
+/** Takes a stored event in again, as an event of its own. Its runs are started soon after. */
 export function replayInboundEvent(
   context: ServiceContext,
 ): UnaryMethod<ReplayInboundEventRequest, InboundEvent> {
@@ -56,7 +56,7 @@ function toEntry({ id, provider, eventType, replayedFrom }: WholeEvent): AuditEn
   };
 }
 
-/** Why an event could not be replayed. */
+/** The reason why an event could not be replayed. */
 function whyNot(event: WholeEvent | null): AppError {
   if (event === null) return eventNotFound();
   const { status, payloadJson } = event;

@@ -18,7 +18,7 @@ import type { DeliveryKey } from "../store/endpoint-deliveries.ts";
 import { announceEndpoint } from "../store/lanes.ts";
 import { toDeliveryMessage } from "./delivery-message.ts";
 
-/** Queues one delivery again, due at once: a failed one, one that waits, or one that has succeeded before. */
+/** Queues one delivery again, due at once: one that failed, waits, or has succeeded before. */
 export function retryDelivery(
   context: ServiceContext,
 ): UnaryMethod<RetryDeliveryRequest, Delivery> {

@@ -23,8 +23,8 @@ import { insertTestDelivery } from "../store/test-deliveries.ts";
 const DEFAULT_TYPE = "workflow.completed";
 
 /**
- * Sends the example of a type, signed as any delivery, and says what came back. It is recorded when it has ended,
- * counts neither for nor against the endpoint, and is never attempted again.
+ * Sends the example of a type, signed as any delivery, and returns the receiver's answer. The test is recorded when
+ * it has ended. It counts neither for nor against the endpoint, and is never retried.
  */
 export function testEndpoint(
   context: ServiceContext,
@@ -37,7 +37,7 @@ export function testEndpoint(
       const key = requireEndpointKey(request.endpointId, call);
       await getEndpointRow(context.database, key);
       return places.within(key.companyId, call.signal, async () => {
-        // Read once more: it may have waited for a while.
+        // The endpoint is read again, since the test may have waited.
         const endpoint = await getEndpointRow(context.database, key);
         return sendTest(context, call, endpoint, type);
       });
@@ -106,7 +106,7 @@ function toResponse(deliveryId: string, outcome: AttemptOutcome): TestEndpointRe
     responseBody: responseBody ?? undefined,
     durationMs,
     deliveryId,
-    // What the receiver answered speaks for itself.
+    // The receiver's answer needs no further error.
     error: statusCode === null ? (error ?? undefined) : undefined,
   };
 }

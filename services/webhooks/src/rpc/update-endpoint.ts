@@ -23,7 +23,10 @@ import { announceEndpoint, keepNewDeliveries, leaveDeliveries } from "../store/l
 import type { EndpointKey } from "../store/lanes.ts";
 import { toEndpointMessage } from "./endpoint-message.ts";
 
-/** Changes an endpoint. Made active again, its held deliveries go out; disabled, the waiting ones fail (D47). */
+/**
+ * Changes an endpoint. When it is enabled, its held deliveries are sent. When it is disabled, the waiting ones fail
+ * (D47).
+ */
 export function updateEndpoint(
   context: ServiceContext,
 ): UnaryMethod<UpdateEndpointRequest, Endpoint> {
@@ -60,7 +63,7 @@ export function updateEndpoint(
   });
 }
 
-/** A caller's word counts for more than that of the receiver: what is held for a disabled one fails, too. */
+/** A caller's decision counts for more than the receiver's: deliveries held for a disabled endpoint fail, too. */
 async function changeStatus(
   transaction: Transaction,
   key: EndpointKey,

@@ -3,21 +3,21 @@ import { ensureCompanyKey, openText, sealText, unwrapCompanyKey } from "@workflo
 import type { KeyRing, WrappedKey } from "@workflow/sealing";
 import { z } from "zod";
 
-/** What an endpoint holds that nobody may read. */
+/** The secret parts of an endpoint. */
 export interface EndpointSecrets {
   /** `whsec_` and 32 bytes in base64 (D48). */
   secret: string;
-  /** Sent with each delivery. */
+  /** Headers that are sent with each delivery. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** Whose they are. */
+/** The endpoint and company to which sealed secrets belong. */
 export interface EndpointPlace {
   companyId: string;
   endpointId: string;
 }
 
-/** Something encrypted, and with which of the company's keys. */
+/** Encrypted bytes, and the company's key that encrypts them. */
 export interface Sealed {
   companyKeyId: string;
   sealed: Buffer;
@@ -28,7 +28,7 @@ const secretsSchema = z.object({
   headers: z.record(z.string(), z.string()),
 });
 
-/** Encrypts what an endpoint holds under its company's key: it opens nowhere else. */
+/** Encrypts an endpoint's secrets under its company's key. They open for no other endpoint. */
 export async function sealEndpointSecrets(
   database: Queryable,
   ring: KeyRing,
@@ -51,7 +51,7 @@ export async function sealOldSecret(
 }
 
 /**
- * Decrypts what an endpoint holds, and its old secret where there is one.
+ * Decrypts an endpoint's secrets, and its old secret where there is one.
  *
  * @throws AppError INTERNAL_ERROR for bytes that were changed or belong elsewhere, UNAVAILABLE when SECRETS_KEK
  * lacks the key that wrapped the company's

@@ -24,23 +24,23 @@ const idRow = z.object({ id: z.string() });
 const nothing = z.object({});
 const companyRow = z.object({ companyId: z.string().nullable() });
 
-/** An event that is this process's to start, until its lease ends. */
+/** An event that this process may start, until its lease ends. */
 export type ClaimedEvent = z.infer<typeof claimedRow>;
-/** An event of which nobody knows yet to whom it belongs. */
+/** An event whose company is not known yet. */
 export type OwnerlessEvent = z.infer<typeof ownerlessRow>;
 
-/** Of how many companies events are taken up at once, and of each how many. */
+/** How many companies one claim serves, and how many events of each. */
 const COMPANIES_MAX = 20;
 const EVENTS_PER_COMPANY_MAX = 20;
 const OWNERLESS_MAX = 50;
 
-/** As many companies as one claim looks at. */
+/** As many companies as one claim visits. */
 export const CLAIM_COMPANIES_MAX = COMPANIES_MAX;
 
 /**
- * Takes up events whose time has come, of the companies that follow `afterCompany`, some of each (D57).
+ * Claims due events of the companies that follow `afterCompany`, some of each (D57).
  *
- * @param leaseSeconds how long nobody else takes them
+ * @param leaseSeconds how long nobody else claims them
  */
 export async function claimDueEvents(
   queryable: Queryable,
@@ -87,7 +87,7 @@ export async function claimDueEvents(
   `);
 }
 
-/** Takes up events whose owners are to be found, the oldest first. */
+/** Claims events whose companies are still to be found, the oldest first. */
 export async function claimOwnerlessEvents(
   queryable: Queryable,
   leaseSeconds: number,
@@ -111,10 +111,10 @@ export async function claimOwnerlessEvents(
 }
 
 /**
- * Gives an event of nobody to its companies: itself to the first one, copies to the others. They are due at
- * once. Nothing changes when somebody else was faster.
+ * Gives an event without a company to its companies: the event itself to the first one, copies to the others. They
+ * are due at once. Nothing changes when another process was faster.
  *
- * @param copies the others' companies and the ids of their copies
+ * @param copies the other companies and the ids of their copies
  */
 export async function giveToCompanies(
   transaction: Transaction,
@@ -154,7 +154,7 @@ export async function giveToCompanies(
   `);
 }
 
-/** The companies with so many events waiting, or more; null stands for events of nobody yet. */
+/** The companies with at least so many waiting events; null stands for events without a company yet. */
 export async function listFullCompanies(
   queryable: Queryable,
   eventsMax: number,

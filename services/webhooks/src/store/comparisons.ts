@@ -5,14 +5,14 @@ import { z } from "zod";
 const nothing = z.object({});
 const spanRow = z.object({ from: z.date(), before: z.date() });
 
-/** Ends of runs that are to be compared. */
+/** The period of ended runs that is to be compared. */
 export type Span = z.output<typeof spanRow>;
 
 /**
- * Begins a comparison, unless another process has begun one just now. It overlaps the one before, since what
+ * Begins a comparison, unless another process has begun one just now. It overlaps the previous one, since what
  * ended then may have been committed later.
  *
- * @returns null when it is not its time
+ * @returns null when it is too early
  */
 export async function beginComparison(
   queryable: Queryable,
@@ -24,9 +24,9 @@ export async function beginComparison(
   }: {
     everyMs: number;
     overlapMs: number;
-    /** What ended so shortly ago is left to the bus. */
+    /** Runs that ended so recently are left to the bus. */
     settleMs: number;
-    /** How far back it goes at most. */
+    /** The earliest beginning, in milliseconds before now. */
     backMs: number;
   },
 ): Promise<Span | null> {
@@ -47,8 +47,8 @@ export async function beginComparison(
 }
 
 /**
- * Says that everything that ended before a moment was compared. The next comparison goes on there, or the overlap
- * before the end of this one when that is earlier. Others stay away for as long as this one goes on.
+ * Stores that everything that ended before a moment was compared. The next comparison goes on there, or at the
+ * overlap before this one's end if that is earlier. Other processes do not begin one meanwhile.
  */
 export async function advanceComparison(
   queryable: Queryable,

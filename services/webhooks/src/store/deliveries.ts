@@ -9,7 +9,7 @@ const waitingRow = z.object({
   bodyBytes: z.number(),
   attemptCount: z.number(),
   maxAttempts: z.number(),
-  /** Until it is due, in milliseconds; not above 0 when it is. */
+  /** Milliseconds until it is due; 0 or less when it is. */
   dueInMs: z.number(),
 });
 const bodyRow = z.object({
@@ -22,18 +22,18 @@ const writtenRow = z.object({ id: z.string() });
 /** A delivery that waits for an attempt. */
 export type WaitingDelivery = z.output<typeof waitingRow>;
 
-/** Whose deliveries are looked for. */
+/** The lane whose deliveries are read. */
 export interface LaneReading {
   endpointId: string;
   /** Deliveries that are known already. */
   except: readonly string[];
-  /** How many. */
+  /** Most deliveries to return. */
   limit: number;
 }
 
 /**
- * The deliveries of several lanes that are due next, in the order of their times. The last ones of a lane may not
- * be due yet; they tell when it has something to do.
+ * The next due deliveries of several lanes, in the order of their times. The last ones of a lane may not be due
+ * yet: they tell when the lane has work.
  */
 export async function listWaiting(
   queryable: Queryable,
@@ -60,14 +60,14 @@ export async function listWaiting(
   `);
 }
 
-/** What is sent of an event. */
+/** The body of an event. */
 export interface StoredBody {
   body: string;
   /** W3C trace context of the event; null when its trace is not recorded. */
   traceparent: string | null;
 }
 
-/** The bodies of events by id; without those that are not made or not kept any more. */
+/** The bodies of events by id. Bodies that are not made yet or not kept any more are left out. */
 export async function readBodies(
   queryable: Queryable,
   eventIds: readonly string[],
@@ -86,27 +86,27 @@ export async function readBodies(
   );
 }
 
-/** What came of an attempt of a delivery. */
+/** The result of an attempt of a delivery. */
 export interface DeliveryResult {
   deliveryId: string;
   endpointId: string;
-  /** Of the lease under which it was made. */
+  /** The epoch of the lease under which the attempt was made. */
   epoch: number;
-  /** Attempts before it; what was written already is not written again. */
+  /** Attempts before it. A result that was written already is not written again. */
   attemptCount: number;
   isSuccess: boolean;
   statusCode: number | null;
   error: string | null;
   durationMs: number;
-  /** Until the next attempt, when this one failed and there may be another. */
+  /** The pause until the next attempt, when this one failed and there may be another. */
   delayMs: number;
   /** The attempt without its number: members of a JSON object, without the braces. */
   attemptMembers: string;
 }
 
 /**
- * Writes what came of attempts, each one a delivery of its own. Nothing is written under a lease that another
- * process has taken over, nor for a delivery that does not wait any more.
+ * Writes the results of attempts, each of a different delivery. Nothing is written under a lease that another
+ * process has taken over, nor for a delivery that no longer waits.
  *
  * @returns the deliveries that were written
  */

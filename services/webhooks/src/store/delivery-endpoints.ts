@@ -11,7 +11,7 @@ const endpointRow = z.object({
   rateLimitPerSecond: z.number().nullable(),
   consecutiveFailures: z.number(),
   sealed: hexBytes,
-  /** Null when it does not sign any more. */
+  /** Null when the old secret no longer signs. */
   sealedOldSecret: hexBytes.nullable(),
   keyId: z.string(),
   kekId: z.string(),
@@ -27,10 +27,10 @@ const disabledRow = z.object({
 });
 const companyRow = z.object({ companyId: z.string() });
 
-/** What a delivery needs to know of its endpoint. */
+/** The columns of an endpoint that a delivery needs. */
 export type DeliveryEndpoint = z.output<typeof endpointRow>;
 
-/** Endpoints by id; without those that are not there (any more). */
+/** Endpoints by id; those that do not exist (any more) are left out. */
 export async function readDeliveryEndpoints(
   queryable: Queryable,
   endpointIds: readonly string[],
@@ -52,20 +52,20 @@ export async function readDeliveryEndpoints(
   return new Map(rows.map((row) => [row.endpointId, row]));
 }
 
-/** How the attempts of one endpoint went, in their order. */
+/** The outcomes of one endpoint's attempts, in their order. */
 export interface AttemptTally {
   endpointId: string;
   epoch: number;
-  /** Whether one of them succeeded. */
+  /** Whether any attempt succeeded. */
   hadSuccess: boolean;
   /** Failures after the last success, or all. */
   failures: number;
 }
 
 /**
- * Counts the attempts of endpoints that failed one after the other (D47).
+ * Counts the attempts of endpoints that failed in a row (D47).
  *
- * @returns what the count is now, of those whose lane is still held
+ * @returns the present counts of the endpoints whose lane is still held
  */
 export async function countFailures(
   queryable: Queryable,

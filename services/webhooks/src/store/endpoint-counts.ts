@@ -7,7 +7,7 @@ const sizeRow = z.object({ companyId: z.string(), endpoints: z.number() });
 /** Endpoints that a company may have. */
 const ENDPOINTS_MAX = 1_000;
 
-/** How many endpoints a company has, which is how many an event may have at most. */
+/** The number of a company's endpoints, which an event may have at most. */
 export const countEndpointsOf = (companyId: SqlFragment): SqlFragment => sql.fragment`
   select count(*)::integer as endpoints from (
     select from webhooks.endpoints as endpoint

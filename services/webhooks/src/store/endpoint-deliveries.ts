@@ -50,7 +50,7 @@ export type DeliveryRow = z.output<typeof deliveryRow>;
 /** A delivery with its attempts and its body. */
 export type WholeDelivery = z.output<typeof wholeRow>;
 
-/** Of a table that is called `delivery` there. While its endpoint is disabled no attempt is due. */
+/** The columns of the table aliased `delivery`. While its endpoint is disabled no attempt is due. */
 const deliveryColumns = sql.fragment`
   delivery.id,
   delivery.endpoint_id as "endpointId",
@@ -70,12 +70,12 @@ const deliveryColumns = sql.fragment`
   delivery.delivered_at as "deliveredAt"
 `;
 
-/** Names a delivery of an endpoint. */
+/** Identifies a delivery of an endpoint. */
 export interface DeliveryKey extends EndpointKey {
   deliveryId: string;
 }
 
-/** A delivery of the endpoint with all that is kept of it; null when there is none. */
+/** A delivery of the endpoint with everything that is kept; null when there is none. */
 export async function findDelivery(
   queryable: Queryable,
   { companyId, endpointId, deliveryId }: DeliveryKey,
@@ -91,30 +91,30 @@ export async function findDelivery(
   `);
 }
 
-/** Which deliveries of an endpoint, and from where. */
+/** Selects deliveries of an endpoint, and the page. */
 export interface DeliveryFilter extends EndpointKey {
-  /** Null: in any. */
+  /** Null: any status. */
   status: DeliveryStatus | null;
-  /** Null: of any type. */
+  /** Null: any type. */
   eventType: string | null;
   limit: number;
-  /** The last one that was looked at for the page before; null: from the beginning. */
+  /** The last delivery that was scanned for the page before; null: from the beginning. */
   afterId: string | null;
 }
 
 /** A page of deliveries. */
 export interface DeliveryPage {
   rows: readonly DeliveryRow[];
-  /** Where the next page begins; null at the end. */
+  /** The position after which the next page begins; null at the end. */
   lastId: string | null;
 }
 
-/** So many are looked at for a page whose filter no index serves: some ten milliseconds. */
-const LOOKED_AT_MAX = 5_000;
+/** Deliveries that are scanned for a page whose filter no index serves, in some ten milliseconds. */
+const SCANNED_MAX = 5_000;
 
 /**
- * A page, newest first. With a filter it may be short, or empty, although there is more: what is looked at for one
- * page is bounded, however rare the wanted ones are.
+ * A page, newest first. With a filter it may be short, or empty, although there is more: the scan for one page is
+ * bounded, however rare the wanted deliveries are.
  */
 export async function listDeliveries(
   queryable: Queryable,
@@ -128,7 +128,7 @@ export async function listDeliveries(
     and ${eventType === null ? sql.fragment`true` : sql.fragment`delivery.event_type = ${eventType}`}
   `;
   const isFiltered = eventType !== null || (status !== null && status !== "failed");
-  const lookedAtMax = isFiltered ? LOOKED_AT_MAX : limit + 1;
+  const scannedMax = isFiltered ? SCANNED_MAX : limit + 1;
   const rows = await queryable.any(sql.type(listedRow)`
     with looked_at as materialized (
       select delivery.id, (${isWanted}) as is_wanted,
@@ -139,13 +139,13 @@ export async function listDeliveries(
         and ${byIndex}
         and ${afterId === null ? sql.fragment`true` : sql.fragment`delivery.id < ${afterId}`}
       order by delivery.id desc
-      limit ${lookedAtMax}
+      limit ${scannedMax}
     ), wanted as (
       select id from looked_at where is_wanted order by id desc limit ${limit + 1}
     ), shown as (
       select id, false as is_end from wanted
       union all
-      select id, true from looked_at where place = ${lookedAtMax}
+      select id, true from looked_at where place = ${scannedMax}
     )
     select ${deliveryColumns}, shown.is_end as "isEnd"
     from shown
@@ -159,14 +159,14 @@ function toPage(rows: readonly z.output<typeof listedRow>[], limit: number): Del
   const wanted = rows.filter(({ isEnd }) => !isEnd);
   const page = wanted.slice(0, limit);
   if (wanted.length > limit) return { rows: page, lastId: page.at(-1)?.id ?? null };
-  // Whether that one is wanted or not, the next page begins after it.
+  // The next page begins after the last scanned delivery, whether that one is wanted or not.
   const end = rows.find(({ isEnd }) => isEnd);
   return { rows: page, lastId: end?.id ?? null };
 }
 
 /**
- * Queues one delivery again, due at once, whatever has become of it; a test is not. Attempts that it has used up
- * already are followed by one more.
+ * Queues one delivery again, due at once, whatever its status; a test is not queued. If its attempts are used up it
+ * gets one more.
  *
  * @returns null when there is none, or its endpoint is disabled
  */
@@ -191,7 +191,7 @@ export async function requeueDelivery(
   `);
 }
 
-/** Deliveries are made after their events, on which their ids are based: by so much at most, or they are not found. */
+/** Deliveries are made after their events, from which their ids derive. One made later than this is not found. */
 const MADE_LATE_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /**

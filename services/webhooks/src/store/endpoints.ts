@@ -20,7 +20,7 @@ const endpointRow = z.object({
   disabledReason: z.enum(DISABLED_REASONS).nullable(),
   disabledAt: z.date().nullable(),
   consecutiveFailures: z.number(),
-  /** Null when the old secret does not sign any more. */
+  /** Null when the old secret no longer signs. */
   oldSecretExpiresAt: z.date().nullable(),
   sealedOldSecret: hexBytes.nullable(),
   keyId: z.string(),
@@ -32,10 +32,10 @@ const endpointRow = z.object({
 const nothing = z.object({});
 const idRow = z.object({ id: z.string() });
 
-/** An endpoint with what it holds sealed, and the key that this is sealed under. */
+/** An endpoint with its sealed secrets, and the key that seals them. */
 export type EndpointRow = z.output<typeof endpointRow>;
 
-/** Of a table that is called `endpoint` there, beside its `company_key`. */
+/** The columns of the table aliased `endpoint`, beside its `company_key`. */
 const endpointColumns = sql.fragment`
   endpoint.id,
   endpoint.company_id as "companyId",
@@ -74,7 +74,7 @@ export async function findEndpoint(
   `);
 }
 
-/** The same; it stays as it is until the transaction ends. Lanes can be made for it meanwhile: those of all companies are. */
+/** The same, locked until the transaction ends. Lanes can still be made for it. */
 export async function lockEndpoint(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -88,13 +88,13 @@ export async function lockEndpoint(
   `);
 }
 
-/** Which endpoints of a company, and from where. */
+/** Selects endpoints of a company, and the page. */
 export interface EndpointFilter {
   companyId: string;
-  /** Null: in any. */
+  /** Null: any status. */
   status: EndpointStatus | null;
   limit: number;
-  /** The last one of the page before; null: from the beginning. */
+  /** The last endpoint of the page before; null: from the beginning. */
   afterId: string | null;
 }
 
@@ -116,7 +116,7 @@ export async function listEndpoints(
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
-/** Lets endpoints of a company be made one after the other until the transaction ends, so that they can be counted. */
+/** Locks the creation of the company's endpoints until the transaction ends, so that they can be counted. */
 export async function lockEndpointsOf(transaction: Transaction, companyId: string): Promise<void> {
   const name = `webhooks endpoints ${companyId}`;
   await transaction.query(sql.prepared("endpoints_lock", nothing)`
@@ -150,7 +150,7 @@ export async function insertEndpoint(
   return rows.length > 0;
 }
 
-/** Writes what its owner decides of a locked endpoint; another choice of events counts from now on. */
+/** Writes the owner's changes of a locked endpoint. Another choice of events counts from now on. */
 export async function updateContent(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -182,7 +182,7 @@ export async function updateContent(
   `);
 }
 
-/** Makes a disabled endpoint active, its failures forgotten; false when it is active. */
+/** Enables a disabled endpoint and clears its failures; false when it is active. */
 export async function enableEndpoint(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -199,7 +199,7 @@ export async function enableEndpoint(
 }
 
 /**
- * Disables an endpoint because a caller says so, also one that was disabled because of its receiver; false when a
+ * Disables an endpoint on a caller's behalf, even one that was disabled because of its receiver. False when a
  * caller has disabled it before.
  */
 export async function disableByCaller(
@@ -216,7 +216,7 @@ export async function disableByCaller(
   return rows.length > 0;
 }
 
-/** Gives a locked endpoint a new secret; the old one signs too for the overlap, if there is one. */
+/** Gives a locked endpoint a new secret. The old one signs too for the overlap, if there is one. */
 export async function updateSecrets(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -247,7 +247,7 @@ export async function deleteEndpoint(
   return rows.length > 0;
 }
 
-/** Null stands for all; nothing is stored as an empty array. */
+/** Null stands for all: it is stored for an empty array. */
 function orNull(values: readonly string[] | null) {
   return sql.fragment`nullif(${sql.array([...(values ?? [])], "text")}, '{}')`;
 }

@@ -12,7 +12,7 @@ const givenUpRow = z.object({
 });
 const redrivenRow = givenUpRow.pick({ id: true, companyId: true, type: true });
 
-/** What an operator sees of an event whose deliveries could not be made. */
+/** An event whose deliveries could not be made, as an operator sees it. */
 export type GivenUpEvent = z.output<typeof givenUpRow>;
 
 /** Events whose deliveries could not be made, of all companies, the newest first. */
@@ -29,7 +29,7 @@ export async function listGivenUpEvents(
   `);
 }
 
-/** Has their deliveries made once more, with as many tries as a new event: of one, or of the oldest up to a limit. */
+/** Retries making their deliveries, with as many tries as a new event: of one, or of the oldest up to a limit. */
 export async function redriveGivenUpEvents(
   queryable: Queryable,
   which: { id: string } | { limit: number },

@@ -6,10 +6,10 @@ import type { MessageKey } from "./insert-inbound-events.ts";
 const claimRow = z.object({ eventIds: z.array(z.string()) });
 const outcomeRow = z.object({ id: z.string(), isSettled: z.boolean(), runCount: z.number() });
 
-/** How far an event has come. */
+/** The status of an event and its runs. */
 export type EventOutcome = z.infer<typeof outcomeRow>;
 
-/** The events that were made when a key came first, none when it is free. */
+/** The events that were made when a key first came; none when the key is free. */
 export async function listClaimed(
   queryable: Queryable,
   { provider, companyId, key }: MessageKey,
@@ -21,7 +21,7 @@ export async function listClaimed(
   return row?.eventIds ?? [];
 }
 
-/** How far events have come, whoever they belong to; those that are not kept any more are missing. */
+/** The outcomes of events of all companies. Those that are not kept any more are missing. */
 export async function listOutcomes(
   queryable: Queryable,
   ids: readonly string[],

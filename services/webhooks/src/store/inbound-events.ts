@@ -25,13 +25,13 @@ export type ListedEvent = z.infer<typeof listedRow>;
 /** An event with its payload, as JSON text; null when that is not kept. */
 export type WholeEvent = z.infer<typeof wholeRow>;
 
-/** Names an event of a company. */
+/** Identifies an event of a company. */
 export interface InboundEventKey {
   companyId: string;
   eventId: string;
 }
 
-/** Which events; what is null does not count. */
+/** Selects events; null members do not count. */
 export interface EventFilter {
   provider: string | null;
   status: string | null;
@@ -41,7 +41,7 @@ export interface EventFilter {
   createdBefore: Date | null;
 }
 
-/** An event's id is made within so much of its row, whatever their clocks say. */
+/** The most by which an event's id may differ from the time of its row, since their clocks differ. */
 const CLOCKS_DIFFER_MS = 10 * 60 * 1000;
 
 const LISTED = sql.fragment`
@@ -50,7 +50,7 @@ const LISTED = sql.fragment`
   replayed_from as "replayedFrom", created_at as "createdAt"
 `;
 
-/** A page of the company's events, newest first; `after` is the id of the last one before it. */
+/** A page of the company's events, newest first, after the event with the id `after`. */
 export async function listEvents(
   queryable: Queryable,
   page: { companyId: string; limit: number; after: string | null; filter: EventFilter },
@@ -71,7 +71,7 @@ export async function listEvents(
   return { events: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
-/** An event of the company; null when it has no such one (any more). */
+/** An event of the company; null when there is none (any more). */
 export async function findEvent(
   queryable: Queryable,
   { companyId, eventId }: InboundEventKey,
@@ -84,8 +84,9 @@ export async function findEvent(
 }
 
 /**
- * Makes a new event, due at once, of one that is settled, was not refused and whose payload is kept; null when
- * it is not so. Of one that was for nobody it takes over the claim, so that a repeat does not start the runs again.
+ * Makes a new event, due at once, of one that has ended, was not refused and whose payload is kept; null otherwise.
+ * If the old event had no receiver the new one takes over its claim, so that a repeat does not start the runs
+ * again.
  */
 export async function insertReplay(
   queryable: Queryable,
@@ -127,7 +128,7 @@ function conditionsOf(filter: EventFilter): SqlFragment[] {
   if (eventType !== null) conditions.push(sql.fragment`event_type = ${eventType}`);
   if (signature !== null) conditions.push(sql.fragment`signature_verified = ${signature}`);
   if (createdAfter !== null) {
-    // By the id whole partitions are left out.
+    // The bound on the id excludes whole partitions.
     const leastId = firstIdAt(EVENT_ID_PREFIX, new Date(createdAfter.getTime() - CLOCKS_DIFFER_MS));
     conditions.push(
       sql.fragment`id >= ${leastId} and created_at >= ${createdAfter.toISOString()}::timestamptz`,

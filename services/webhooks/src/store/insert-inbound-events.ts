@@ -8,7 +8,7 @@ const idRow = z.object({ id: z.string() });
 /** An event to be inserted. */
 export interface NewInboundEvent {
   id: string;
-  /** Null as long as nobody is known to whom it belongs. */
+  /** Null while its company is not known. */
   companyId: string | null;
   provider: string;
   accountIds: readonly string[];
@@ -21,16 +21,16 @@ export interface NewInboundEvent {
   /** JSON text. */
   triggerJson: string;
   signature: SignatureVerified;
-  /** `failed` only: refused. */
+  /** `failed` only when it was refused. */
   status: "received" | "processing" | "failed" | "ignored";
   error: string | null;
   requestId: string;
 }
 
-/** The company of keys that hold for all. */
+/** The company of keys that hold for all companies. */
 export const ALL_COMPANIES = "00000000-0000-0000-0000-000000000000";
 
-/** What repeats of a message are known by; of the custom route it holds within the company. */
+/** The key by which repeats of a message are recognized. On the custom route it holds within the company. */
 export interface MessageKey {
   provider: string;
   /** `ALL_COMPANIES` when it holds for all. */
@@ -40,21 +40,21 @@ export interface MessageKey {
 
 /** The events of one message: all of them are stored or none. */
 export interface NewMessage {
-  /** Null when repeats cannot be known. */
+  /** Null when repeats cannot be recognized. */
   key: MessageKey | null;
   /** At least one. */
   events: readonly [NewInboundEvent, ...NewInboundEvent[]];
 }
 
-/** Until the owners of an event are looked for again. */
+/** The pause until the companies of an event are looked up again. */
 const OWNERS_WAIT = sql.fragment`interval '2 seconds'`;
 
 /**
- * Inserts messages whose keys nobody has claimed, and returns the ids of their events. A claim ends when all of
- * its events were for nobody: what they did not start a later one may. A second caller with a key waits here
- * for the first one's statement to end; all claim in one order.
+ * Inserts messages whose keys nobody has claimed, and returns the ids of their events. A claim ends when none of
+ * its events had a receiver: then a later message may start the runs. A second caller with a key waits here for the
+ * first one's statement to end. All claim in one order.
  *
- * @param leaseSeconds how long nobody else works on those that are being processed
+ * @param leaseSeconds how long nobody else handles those that are being processed
  */
 export async function insertMessages(
   queryable: Queryable,
@@ -108,7 +108,7 @@ export async function insertMessages(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** As texts, so that payloads are stored as they were sent. */
+/** Documents are passed as texts, so that payloads are stored as they were sent. */
 function toDocuments({ key, events }: NewMessage): string[] {
   const [first] = events;
   return events.map((event) => {

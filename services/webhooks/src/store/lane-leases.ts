@@ -10,21 +10,21 @@ const lagRow = z.object({ seconds: z.number() });
 /** A lane that a process serves; the epoch is that of its lease. */
 export type LeasedLane = z.output<typeof claimedRow>;
 
-/** What is to be claimed. */
+/** The limits of a claim. */
 export interface LaneClaim {
   owner: string;
   leaseMs: number;
   limit: number;
-  /** Companies of which the process serves as many as it may. */
+  /** Companies of which the process serves as many lanes as it may. */
   except: readonly string[];
 }
 
-/** Companies that one claim visits; the others follow as these have been claimed. */
+/** Companies that one claim visits. The others follow once these have been claimed. */
 const COMPANIES_MAX = 200;
 
 /**
- * Takes lanes that are due, by turns between companies (D57): the one that has waited longest of each, then
- * the second of each, and so on.
+ * Claims lanes that are due, in turns between companies (D57): the one that has waited longest of each, then the
+ * second of each, and so on.
  */
 export async function claimLanes(
   queryable: Queryable,
@@ -83,7 +83,7 @@ export async function claimLanes(
   `);
 }
 
-/** Takes those of some lanes that are due: they were just fed, and nobody need look for them. */
+/** Claims those of the named lanes that are due. They have new deliveries, so no poll is needed. */
 export async function claimNamedLanes(
   queryable: Queryable,
   { owner, leaseMs }: Pick<LaneClaim, "owner" | "leaseMs">,
@@ -105,7 +105,7 @@ export async function claimNamedLanes(
   `);
 }
 
-/** Keeps leases; returns the endpoints of those that are still held. */
+/** Extends leases; returns the endpoints of those that are still held. */
 export async function keepLanes(
   queryable: Queryable,
   lanes: readonly LeasedLane[],
@@ -135,7 +135,7 @@ export async function keepLanes(
 }
 
 /**
- * Gives lanes back. They are locked first, and what is due is read by a second statement: it sees whatever was
+ * Gives lanes back. They are locked first, and a second statement reads what is due: it sees everything that was
  * made before the lock was free.
  */
 export async function releaseLanes(
@@ -169,7 +169,7 @@ export async function releaseLanes(
   });
 }
 
-/** Tells processes of endpoints that have new deliveries. */
+/** Notifies processes of endpoints with new deliveries. */
 export async function notifyLanes(
   queryable: Queryable,
   channel: string,
@@ -181,7 +181,7 @@ export async function notifyLanes(
   `);
 }
 
-/** For how long the lane that has waited longest has been due, in seconds; 0 when none is. */
+/** How long the lane that has waited longest has been due, in seconds; 0 when none is. */
 export async function readLaneLag(queryable: Queryable): Promise<number> {
   const { seconds } = await queryable.one(sql.prepared("lanes_lag", lagRow)`
     select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds

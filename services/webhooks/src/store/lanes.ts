@@ -4,18 +4,19 @@ import { z } from "zod";
 
 const nothing = z.object({});
 
-/** Where processes tell each other that something about an endpoint has changed; the payload is its id. */
+/** The channel on which processes announce changes of endpoints. The payload is the endpoint's id. */
 export const LANES_CHANNEL = "webhooks_lanes";
 
-/** Names an endpoint of a company. */
+/** Identifies an endpoint of a company. */
 export interface EndpointKey {
   endpointId: string;
   companyId: string;
 }
 
 /**
- * Says that something about an endpoint has changed, or deliveries of it have become due at once: whoever
- * serves it reads it anew before the next attempt. In the transaction of the change; heard with its commit.
+ * Announces that an endpoint has changed, or that deliveries of it have become due at once. The process that serves
+ * it reads it again before the next attempt. Call it in the transaction of the change; it takes effect with the
+ * commit.
  */
 export async function announceEndpoint(
   queryable: Queryable,
@@ -37,8 +38,8 @@ export async function announceEndpoint(
 }
 
 /**
- * Notes that the deliveries of an endpoint are to go: those that wait when a caller has disabled it, all of
- * them when it was deleted. In the transaction of that; the rest is done in pages afterwards.
+ * Notes that deliveries of an endpoint are to be cleared: the waiting ones when a caller has disabled it, all of
+ * them when it was deleted. Call it in the same transaction; the clearing follows in pages.
  */
 export async function leaveDeliveries(
   queryable: Queryable,
@@ -51,7 +52,10 @@ export async function leaveDeliveries(
   `);
 }
 
-/** Says that an endpoint is active again: what is made from now on stays. In the transaction of that. */
+/**
+ * Notes that an endpoint is active again, so that deliveries from now on are not cleared. Call it in the same
+ * transaction.
+ */
 export async function keepNewDeliveries(
   queryable: Queryable,
   { endpointId, companyId }: EndpointKey,

@@ -11,7 +11,7 @@ const leftRow = z.object({
 });
 const idRow = z.object({ id: z.string() });
 
-/** An endpoint whose deliveries are to go. */
+/** An endpoint whose deliveries are to be cleared. */
 export type LeftEndpoint = z.output<typeof leftRow>;
 
 /** Endpoints that were deleted, or disabled by a caller, the oldest notes first. */
@@ -70,7 +70,7 @@ export async function deleteLeftDeliveries(
   return rows.length;
 }
 
-/** Forgets that deliveries of an endpoint were to go: they are gone. */
+/** Deletes the note about an endpoint whose deliveries are all cleared. */
 export async function forgetLeftEndpoint(queryable: Queryable, endpointId: string): Promise<void> {
   await queryable.query(sql.prepared("left_deliveries_forget", nothing)`
     delete from webhooks.left_deliveries

@@ -10,7 +10,7 @@ const madeRow = z.object({
   owner: z.string().nullable(),
 });
 
-/** A body that is made, for all of an event's deliveries. */
+/** A finished body, for all of an event's deliveries. */
 export interface RenderedEvent {
   id: string;
   body: string;
@@ -24,9 +24,9 @@ export interface NewDelivery {
   bodyBytes: number;
 }
 
-/** An endpoint that has got new deliveries. */
+/** An endpoint with new deliveries. */
 export interface FedLane extends EndpointKey {
-  /** Who serves it; null when nobody does. */
+  /** The process that serves it; null when none does. */
   owner: string | null;
 }
 
@@ -49,10 +49,11 @@ export async function insertLanes(
 }
 
 /**
- * Stores the bodies of events with their deliveries, in one statement, and says when their lanes are due. The
- * lanes are locked first: whoever gives one back at the same time sees the new deliveries, or is seen.
+ * Stores the bodies of events with their deliveries, in one statement, and sets the due times of their lanes. The
+ * lanes are locked first. So a process that gives a lane back at the same time sees the new deliveries, or its
+ * release is seen here.
  *
- * @returns the lanes that have got any
+ * @returns the lanes with new deliveries
  */
 export async function insertDeliveries(
   queryable: Queryable,

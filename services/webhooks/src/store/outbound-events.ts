@@ -6,7 +6,7 @@ import { countEndpointsOf } from "./endpoint-counts.ts";
 const nothing = z.object({});
 const storedRow = z.object({ id: z.string() });
 const claimedRow = z.object({
-  /** Null in the one row that tells of the look itself. */
+  /** Null in the one row that describes the claim itself. */
   id: z.string().nullable(),
   companyId: z.string().nullable(),
   envelope: z.string().nullable(),
@@ -21,7 +21,7 @@ const targetRow = z.object({
 });
 const backlogRow = z.object({ companyId: z.string(), isFull: z.boolean() });
 
-/** Something that has happened and that endpoints may want to hear of. */
+/** An event that endpoints may want. */
 export interface NewOutboundEvent {
   id: string;
   companyId: string;
@@ -29,19 +29,19 @@ export interface NewOutboundEvent {
   workflowId: string | null;
   runId: string | null;
   occurredAt: Date;
-  /** The endpoint that it is about; it does not hear of it. */
+  /** The endpoint that the event is about, which does not get it. */
   endpointId: string | null;
   /** JSON text. */
   envelope: string;
 }
 
-/** How much an event may be older than what selects it: their moments are told by the clocks of two machines. */
+/** How much older than its selection an event may be: two machines' clocks tell their moments. */
 const CLOCKS_DIFFER = sql.fragment`interval '1 second'`;
 
 /**
- * Which endpoints an event is for: `event` and `endpoint` are the tables (contract, rule 1; D47). One that comes
- * late is judged by what the endpoint wanted when it happened, too. What is about no workflow is for all choices of
- * workflows.
+ * Selects the endpoints of an event: `event` and `endpoint` are the tables (contract, rule 1; D47). A late event is
+ * also checked against what the endpoint wanted when it happened. An event that is about no workflow matches all
+ * choices of workflows.
  */
 const IS_FOR = sql.fragment`
   endpoint.company_id = event.company_id
@@ -59,18 +59,18 @@ const IS_FOR = sql.fragment`
   and endpoint.id is distinct from event.endpoint_id
 `;
 
-/** How events are stored. */
+/** The options of storing events. */
 export interface EventStoring {
-  /** Older ones are not. */
+  /** Older events are not stored. */
   keptDays: number;
-  /** How long nobody but the caller takes them, in milliseconds; 0: they are for whoever looks. */
+  /** How long only the caller may claim them, in milliseconds; 0: any process may. */
   leaseMs: number;
 }
 
 /**
- * Stores those of the events that are for any endpoint, are not here yet and are not too old to be kept.
+ * Stores those of the events that any endpoint wants, that are not stored yet and that are not too old.
  *
- * @returns the ids of those that are new
+ * @returns the ids of the new events
  */
 export async function insertEventsForEndpoints(
   queryable: Queryable,
@@ -104,15 +104,15 @@ export async function insertEventsForEndpoints(
   return rows.map(({ id }) => id);
 }
 
-/** What is to be claimed. */
+/** The limits of a claim. */
 export interface EventClaim {
-  /** How long nobody else takes them, in milliseconds. */
+  /** How long nobody else claims them, in milliseconds. */
   leaseMs: number;
-  /** Endpoints that may get them, in all; the event that reaches it is the last one. */
+  /** Most endpoints of the claimed events together. The event that reaches the limit is the last one. */
   targetsMax: number;
   /** Companies whose events have to wait. */
   except: readonly string[];
-  /** Looks at companies after this id; null: from the first one. */
+  /** Visits companies after this id; null: from the first one. */
   companiesAfter: string | null;
 }
 
@@ -122,26 +122,26 @@ export interface ClaimedEvent {
   companyId: string;
   /** JSON text. */
   envelope: string;
-  /** How often that has failed. */
+  /** How often making them has failed. */
   attempts: number;
 }
 
-/** What a claim found. */
+/** The result of a claim. */
 export interface EventsClaimed {
   events: readonly ClaimedEvent[];
-  /** Where the next look at companies goes on; null: from the first one. */
+  /** The company after which the next claim goes on; null: from the first one. */
   lastCompanyId: string | null;
 }
 
 const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
 /** Companies that one claim visits. */
 const COMPANIES_MAX = 100;
-/** The most that one claim takes. */
+/** Most events of one claim. */
 const CLAIMED_EVENTS_MAX = 64;
 
 /**
- * Takes events by turns: the oldest of each company, then the second of each, and so on (D57). It jumps from
- * one company to the next along the index, so what one has waiting costs the others nothing.
+ * Claims events in turns: the oldest of each company, then the second of each, and so on (D57). It jumps from one
+ * company to the next along the index, so the backlog of one costs the others nothing.
  */
 export async function claimEvents(
   queryable: Queryable,
@@ -226,7 +226,7 @@ export async function claimEvents(
 /** An endpoint that gets an event. */
 export type EventTarget = z.output<typeof targetRow>;
 
-/** Which endpoints get which of the events: at most 1,000 each, as a company has no more. */
+/** The endpoints that get each of the events: at most 1,000 each, as a company has no more. */
 export async function listTargets(
   queryable: Queryable,
   eventIds: readonly string[],
@@ -246,7 +246,7 @@ export async function listTargets(
   `);
 }
 
-/** Puts events off whose deliveries could not be made. */
+/** Defers events whose deliveries could not be made. */
 export async function deferEvents(
   queryable: Queryable,
   events: readonly { id: string; delayMs: number; failed: boolean; error: string | null }[],
@@ -264,7 +264,7 @@ export async function deferEvents(
   `);
 }
 
-/** Gives an event up: its deliveries cannot be made. */
+/** Gives an event up whose deliveries cannot be made. */
 export async function failEvent(queryable: Queryable, id: string, error: string): Promise<void> {
   await queryable.query(sql.prepared("outbound_events_fail", nothing)`
     update webhooks.outbound_events
@@ -273,7 +273,7 @@ export async function failEvent(queryable: Queryable, id: string, error: string)
   `);
 }
 
-/** Which of the companies have so many deliveries waiting, or more, over all of their endpoints. */
+/** Those of the companies with at least so many waiting deliveries, over all of their endpoints. */
 export async function listFullBacklogs(
   queryable: Queryable,
   companyIds: readonly string[],

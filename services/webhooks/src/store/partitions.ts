@@ -40,10 +40,10 @@ export async function listEndedPartitions(
 }
 
 /**
- * Takes a partition away: from then on what lay in it does not exist.
+ * Detaches a partition: from then on its rows do not exist.
  *
- * @param waitMs how long it may wait for the table, and everybody else behind it
- * @throws Error with SQLSTATE 55P03 when the table was not free for a moment
+ * @param waitMs how long it may wait for the table, and make others wait behind it
+ * @throws Error with SQLSTATE 55P03 when the table was not free in that time
  */
 export async function detachPartition(
   queryable: Queryable,
@@ -58,12 +58,12 @@ export async function detachPartition(
   return done;
 }
 
-/** Gives the space of what was detached back. */
+/** Frees the space of detached partitions. */
 export async function dropDetachedPartitions(queryable: Queryable): Promise<void> {
   await queryable.query(sql.type(nothing)`select webhooks.drop_detached_partitions()`);
 }
 
-/** Forgets ids of senders that are older than any event is kept; returns how many. */
+/** Deletes senders' ids that are older than any kept event; returns how many. */
 export async function deleteOldEventKeys(
   queryable: Queryable,
   keptDays: number,

@@ -10,15 +10,15 @@ export interface StartedRun {
   runId: string;
 }
 
-/** What has become of an event that was worked on. */
+/** The outcome of an event. */
 export type Settlement =
   | { id: string; status: "processed"; started: readonly StartedRun[] }
   | { id: string; status: "ignored"; keepsPayload: boolean }
   | { id: string; status: "failed"; error: string }
-  /** To be tried again; `counts` when the try is one of those that are allowed. */
-  | { id: string; status: "received"; error: string; retryInMs: number; counts: boolean };
+  /** The event is to be tried again; `countsAsTry` when the try is one of those that are allowed. */
+  | { id: string; status: "received"; error: string; retryInMs: number; countsAsTry: boolean };
 
-/** Writes down what has become of events. A final status is written once: whoever comes later changes nothing. */
+/** Writes the outcomes of events. A final status is written once: later calls change nothing. */
 export async function settleEvents(
   queryable: Queryable,
   settlements: readonly Settlement[],
@@ -54,7 +54,7 @@ function toDocument(settlement: Settlement) {
         id,
         status,
         error: settlement.error,
-        uncounted: settlement.counts ? 0 : 1,
+        uncounted: settlement.countsAsTry ? 0 : 1,
         retry_in_seconds: settlement.retryInMs / 1000,
       };
   }

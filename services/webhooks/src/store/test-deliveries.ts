@@ -5,7 +5,7 @@ import type { DeliveryKey } from "./endpoint-deliveries.ts";
 
 const nothing = z.object({});
 
-/** A test that was made, with what came of its one attempt. */
+/** A test with the outcome of its one attempt. */
 export interface TestDelivery extends DeliveryKey {
   eventId: string;
   eventType: string;
@@ -19,7 +19,7 @@ export interface TestDelivery extends DeliveryKey {
   attemptsJson: string;
 }
 
-/** Records a test after its attempt: nobody else is ever to attempt it. */
+/** Records a test after its attempt. It is never attempted again. */
 export async function insertTestDelivery(
   transaction: Transaction,
   test: TestDelivery,

@@ -52,7 +52,7 @@ export const agentDecision = defineCoreAgent({
   variables,
   outputSchemaOf({ options }) {
     const ids = options?.map(idOf);
-    // Models write members in this order: what is weighed comes before what is decided.
+    // Models write members in this order, so the reasons come before the decision.
     return exactly({
       factors: {
         type: "array",
@@ -80,7 +80,7 @@ export const agentDecision = defineCoreAgent({
   },
 });
 
-/** The first of id, value and name that can be one. */
+/** The first of id, value and name that can serve as an id. */
 function idOf(each: Option): string {
   if (typeof each === "string") return each;
   if ("id" in each) return each.id;

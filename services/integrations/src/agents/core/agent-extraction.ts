@@ -6,7 +6,7 @@ import { defineCoreAgent } from "./core-agent.ts";
 import { embedSchema } from "./embed-schema.ts";
 import { anyObject, customInstructions, shortText } from "./variables.ts";
 
-/** What a field's value is, and the schema of one that the document has. */
+/** The types of fields, and the schema of a value that the document has. */
 const FIELD_TYPES = {
   string: { type: "string" },
   number: { type: "number" },
@@ -20,10 +20,10 @@ const FIELD_TYPES = {
 type FieldType = keyof typeof FIELD_TYPES;
 const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES).filter(isFieldType);
 
-/** Beyond this many members of a schema, sureness of each is not asked for by name. */
+/** For a schema with more members, the confidence of each is not asked for by name. */
 const FIELDS_MAX = 200;
 
-/** ajv and most programs have a meaning of their own for it. */
+/** ajv and most programs treat this name specially. */
 const fieldName = z
   .string()
   .min(1)
@@ -59,7 +59,7 @@ const variables = z.object({
   customInstructions: customInstructions.optional(),
 });
 
-/** Takes data out of a document, and says of each member how sure it is. */
+/** Extracts data from a document, with the confidence of each member. */
 export const agentExtraction = defineCoreAgent({
   id: "agent_extraction",
   name: "Data extraction",
@@ -94,7 +94,7 @@ function answerOf(data: JsonObject, names: readonly string[] | undefined): JsonO
   });
 }
 
-/** Each field is there, and null where the document does not have it. */
+/** Every field is present, and null where the document does not have it. */
 function dataOf(fields: readonly Field[]): JsonObject {
   return exactly(Object.fromEntries(fields.map((each) => [nameOf(each), valueOf(each)])));
 }

@@ -7,11 +7,11 @@ import type { z } from "zod";
 import type { AgentType } from "../../domain/agent.ts";
 import { AgentInputError } from "../agent-input-error.ts";
 
-/** A core agent's input, found to be what it takes. */
+/** A core agent's input after it was checked. */
 export interface PreparedInput {
   /** The variables that are given, in the order of the agent's documentation. */
   readonly variables: readonly (readonly [name: string, value: unknown])[];
-  /** What the answer must fit. */
+  /** The schema of the answer. */
   readonly outputSchema: JsonObject;
 }
 
@@ -26,7 +26,7 @@ export interface CoreAgent {
   readonly maxTokens: number;
   /** Raised with each change of the prompt, the variables or the output. */
   readonly version: number;
-  /** What any answer fits, whatever the input asks for; each input makes a narrower one. */
+  /** A schema that every answer fits, whatever the input asks for. Each input makes a narrower one. */
   readonly outputSchema: JsonObject;
   readonly variableNames: readonly string[];
   /**
@@ -37,15 +37,15 @@ export interface CoreAgent {
   prepare(input: JsonObject): PreparedInput;
 }
 
-/** What a core agent is made of. */
+/** The definition of a core agent. */
 interface CoreAgentSource<Shape extends z.ZodRawShape> extends Pick<
   CoreAgent,
   "id" | "name" | "description" | "type" | "temperature" | "maxTokens" | "version"
 > {
-  /** Its variables; all that may be left out are optional. */
+  /** Its variables. Those that may be left out are optional. */
   readonly variables: z.ZodObject<Shape>;
   /**
-   * What an answer to this input must fit.
+   * The schema of the answer to this input.
    *
    * @throws AgentInputError
    */
@@ -83,7 +83,7 @@ function readPrompt(id: string): string {
 const UNKNOWN_TOLD_MAX = 20;
 const NAME_CHARS_TOLD_MAX = 255;
 
-/** A variable with a typing error would otherwise be left out without a word. */
+/** A misspelt variable would otherwise be ignored silently. */
 function refuseUnknown(input: JsonObject, names: readonly string[], agentId: string): void {
   const unknown = Object.keys(input).filter((name) => !names.includes(name));
   if (unknown.length === 0) return;
@@ -95,7 +95,7 @@ function refuseUnknown(input: JsonObject, names: readonly string[], agentId: str
   );
 }
 
-/** A template whose path is missing gives null (D19): an optional variable is then not given. */
+/** A template whose path is missing gives null (D19): the optional variable then counts as not given. */
 function withoutNulls(input: JsonObject, { shape }: z.ZodObject): JsonObject {
   const isGiven = ([name, value]: [string, unknown]): boolean =>
     value !== null || shape[name]?.safeParse(null).success === true;

@@ -10,7 +10,7 @@ import { isJsonObject } from "@workflow/json";
 import type { JsonObject } from "@workflow/json";
 import { AgentInputError } from "../agent-input-error.ts";
 
-/** The member of an answer that has to fit the schema of the caller. */
+/** The member of an answer that has to fit the caller's schema. */
 const PLACE: readonly string[] = ["properties", "data"];
 
 /** Moved to the top of the answer's schema, so that references to them stay as they are. */
@@ -21,13 +21,13 @@ const DATA_KEYWORDS: ReadonlySet<string> = new Set(["enum", "const"]);
 
 const REFERENCES: ReadonlySet<string> = new Set(["$ref", "$dynamicRef"]);
 
-/** What a schema costs of each question, and of the model's attention. */
+/** Each question pays for a schema in tokens and in the model's attention. */
 const SCHEMA_CHARS_MAX = 65_536;
 
 /**
- * Makes the schema of an answer whose `data` has to fit a schema of the caller, and lets references in that
- * still lead to where they did. Only what decides is kept of it: it is input, and providers show a schema to
- * the model among instructions.
+ * Makes the schema of an answer whose `data` has to fit a caller's schema. References in that schema stay
+ * valid. Only validating keywords are kept: the schema is input, and providers show it to the model among
+ * instructions.
  *
  * @param answer the schema of the answer, with any `data`
  * @param variable the caller's name for the schema
@@ -85,11 +85,11 @@ function isBase(schema: JsonObject): boolean {
 interface Conversion {
   /** Whether pointers start from the document, and so move with the schema. */
   moves: boolean;
-  /** What references name on their way: keywords of nobody may hold schemas for them. */
+  /** Names in references. Unknown keywords of these names may hold schemas. */
   named: ReadonlySet<string>;
 }
 
-/** What decides of a schema; recursion is safe, JSON of callers nests at most 64 deep (D2). */
+/** The validating keywords of a schema. Recursion is safe: callers' JSON nests at most 64 deep (D2). */
 function withoutWords(schema: JsonObject, conversion: Conversion): JsonObject {
   const entries = Object.entries(schema).filter(
     ([key, value]) =>
@@ -141,7 +141,7 @@ function decode(segment: string): string {
   }
 }
 
-/** Pointers lead from the top of the document, where the answer's schema stands now. */
+/** Pointers start at the top of the document, where the answer's schema is now. */
 function moveReference(reference: unknown): unknown {
   if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) return reference;
   if (/^#\/(?:\$defs|definitions)\//.test(reference)) return reference;

@@ -6,13 +6,13 @@ import { toAgentFailure } from "../executions/agent-error.ts";
 import { ModelCallError } from "../models/model-call-error.ts";
 import { NO_USAGE } from "../usage.ts";
 
-/** Why a case has no answer, and what it cost all the same. */
+/** The reason why a case has no answer, and its cost. */
 export interface CaseError {
   readonly error: AgentFailure;
   readonly usage: AgentUsage;
 }
 
-/** What went wrong with one case only; null for what concerns the evaluation as a whole. */
+/** The error of one case only; null for an error of the whole evaluation. */
 export function toCaseError(thrown: unknown): CaseError | null {
   if (thrown instanceof ModelCallError) {
     return { error: toAgentFailure(thrown), usage: thrown.failure.usage ?? NO_USAGE };
@@ -23,7 +23,7 @@ export function toCaseError(thrown: unknown): CaseError | null {
     return { error: { code: "AGENT_QUOTA", message, details }, usage: NO_USAGE };
   }
   if (!isAppError(thrown) || thrown.reason !== "UNAVAILABLE") return null;
-  // The database was away for a moment: what other cases have cost is not lost for that.
+  // The database was away for a moment. The results of other cases, which cost tokens, are kept.
   const { message } = thrown;
   return { error: { code: "AGENT_UNAVAILABLE", message, details: {} }, usage: NO_USAGE };
 }
@@ -34,17 +34,17 @@ const tokenLimit = z.object({
   message: z.string(),
   details: z.looseObject({
     limit: z.literal("agentTokens"),
-    /** Missing while calls under way hold what is left. */
+    /** Missing while calls under way hold the remaining tokens. */
     resetsAt: z.string().optional(),
   }),
 });
 
-/** Whether the company's day has no tokens left, so that no case that comes later would be asked. */
+/** Whether the company's day has no tokens left, so that no later case would be asked. */
 export function isDayOver(thrown: unknown): boolean {
   return tokenLimit.safeParse(thrown).data?.details.resetsAt !== undefined;
 }
 
-/** The evaluation's time was over before this case had its answer. */
+/** The evaluation's timeout was over before this case had its answer. */
 export function outOfTime(timeoutMs: number, wasAsked: boolean): CaseError {
   const over = `The evaluation took longer than ${timeoutMs / 1_000} s`;
   const message = wasAsked

@@ -6,7 +6,7 @@ import type { EvaluationCase } from "./evaluation-case.ts";
 import { invalidCases } from "./parse-cases.ts";
 
 /**
- * Checks the syntax of all expressions before anything is asked, and so paid.
+ * Checks the syntax of all expressions before any question is asked and paid.
  *
  * @throws AppError BAD_REQUEST naming each wrong one, RATE_LIMITED when too many of the company wait
  */
@@ -27,7 +27,7 @@ export async function checkExpressions(
   if (violations.length > 0) throw invalidCases(violations);
 }
 
-/** The cases of each expression: the same one is often that of all. */
+/** The cases of each expression: all cases often have the same one. */
 function placesOf(cases: readonly EvaluationCase[]): Map<string, string[]> {
   const places = new Map<string, string[]>();
   for (const [index, { expectation }] of cases.entries()) {
@@ -38,7 +38,7 @@ function placesOf(cases: readonly EvaluationCase[]): Map<string, string[]> {
   return places;
 }
 
-/** What a process can't parse within its limits is no usable expression. */
+/** An expression that a process can't parse within its limits is unusable. */
 async function findProblem(
   pool: Pick<ExpressionPool, "parse">,
   companyId: string,

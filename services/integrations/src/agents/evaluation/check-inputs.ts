@@ -5,7 +5,7 @@ import type { Evaluation } from "./evaluate-cases.ts";
 import { invalidCases } from "./parse-cases.ts";
 
 /**
- * Checks that the agent takes every case, and that its provider can be asked, before anything is paid.
+ * Checks that the agent takes every case, and that its provider can be asked, before any question is paid.
  *
  * @throws AppError BAD_REQUEST naming each wrong input, ModelCallError NOT_CONFIGURED
  */
@@ -21,7 +21,7 @@ export async function checkInputs(
     } catch (error) {
       if (!(error instanceof AgentInputError)) throw error;
       violations.push(...error.violations.map((each) => placed(each, index)));
-      // What is wrong with the overrides is so for each case.
+      // Problems of the overrides are the same for each case.
       if (error.violations.some(isOfOverrides)) break;
     }
   }

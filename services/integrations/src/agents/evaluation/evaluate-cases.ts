@@ -7,40 +7,43 @@ import type { CaseResult, EvaluationCase } from "./evaluation-case.ts";
 import { judgeOutput } from "./judge-output.ts";
 import type { CaseExpressions } from "./lazy-expressions.ts";
 
-/** What an evaluation works with. */
+/** What an evaluation needs. */
 export interface EvaluationTools {
   readonly expressions: CaseExpressions;
-  /** Asks for one case; its errors are those of `PrepareQuestion`, of what it prepares and of the company's budget of tokens. */
+  /**
+   * Asks one case. Its errors are those of `PrepareQuestion`, of the prepared question and of the company's
+   * token budget.
+   */
   readonly ask: (question: AgentQuestion) => Promise<AgentAnswer>;
 }
 
-/** An agent with the cases that it is judged by. */
+/** An agent and the cases that judge it. */
 export interface Evaluation {
   readonly companyId: string;
   readonly agent: Agent;
   readonly cases: readonly EvaluationCase[];
   readonly overrides: AgentOverrides;
-  /** Aborted when whoever asked has gone. */
+  /** Aborted when the caller has gone. */
   readonly signal: AbortSignal;
-  /** By performance.now(). */
+  /** The start by performance.now(). */
   readonly startedAt: number;
-  /** Of the whole, what came before the first case included. */
+  /** The limit of the whole evaluation, including what came before the first case. */
   readonly timeoutMs: number;
 }
 
 /** Cases that are asked at the same time. */
 const CONCURRENCY = 5;
-/** Of all outputs together: an answer to the caller is held as a whole. */
+/** The most bytes of all outputs: the answer to the caller is held as a whole. */
 const OUTPUT_BYTES_SUM_MAX = 16 * 1024 * 1024;
-/** The evaluation's own time ends first, so that a case says which of them it was. */
+/** The evaluation's own timeout ends first, so that a case says which one it was. */
 const MARGIN_MS = 1_000;
 
 /**
- * Asks for all cases, some at a time, and judges what comes.
+ * Asks all cases, some at a time, and judges the answers.
  *
- * @returns in the order of the cases
- * @throws AppError RATE_LIMITED when the day's tokens were used up before any case was asked; the signal's
- *   reason when that was aborted; what else keeps all cases from being asked
+ * @returns results in the order of the cases
+ * @throws AppError RATE_LIMITED when the day's tokens were used up before any case was asked, the signal's
+ * reason when it was aborted, or any error that keeps all cases from being asked
  */
 export async function evaluateCases(
   tools: EvaluationTools,
@@ -60,7 +63,7 @@ class EvaluationRun {
   readonly #endsAt: number;
   readonly #late = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  /** The first thing that ended the whole evaluation. */
+  /** The first error that ended the whole evaluation. */
   readonly #failed = new AbortController();
   readonly #signal: AbortSignal;
   /** The refusal after which no other case need be asked. */
@@ -84,7 +87,7 @@ class EvaluationRun {
     const { cases, signal } = this.#evaluation;
     const results: CaseResult[] = [];
     const waiting = cases.entries();
-    // One iterator for all of them: each takes the next case that nobody has taken.
+    // All workers share one iterator: each takes the next case.
     const work = async (): Promise<void> => {
       for (const [index, each] of waiting) results[index] = await this.#evaluate(each);
     };

@@ -2,7 +2,7 @@ import type { JsonObject } from "@workflow/json";
 import type { AgentFailure } from "../agent-answer.ts";
 import type { AgentUsage } from "../../domain/agent.ts";
 
-/** What an output must be. */
+/** The expected output. */
 export type Expectation =
   | { readonly kind: "equals"; readonly value: unknown }
   | { readonly kind: "schema"; readonly schema: JsonObject }
@@ -19,9 +19,9 @@ export interface EvaluationCase {
   readonly expectation: Expectation;
 }
 
-/** What came of a case. It has passed when there is no reason against it. */
+/** The result of a case. It has passed when there is no reason against it. */
 export interface CaseResult {
-  /** Why it has not passed; null when it has. */
+  /** The reason why it has not passed; null when it has. */
   readonly reason: string | null;
   /** JSON; null without an output. */
   readonly outputJson: string | null;
@@ -29,6 +29,6 @@ export interface CaseResult {
   readonly schemaValid: boolean | null;
   readonly usage: AgentUsage;
   readonly durationMs: number;
-  /** Why there is no output; null when there is one. */
+  /** The reason why there is no output; null when there is one. */
   readonly error: AgentFailure | null;
 }

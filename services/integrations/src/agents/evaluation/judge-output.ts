@@ -4,17 +4,17 @@ import type { ExpressionPool } from "@workflow/expressions";
 import { isJsonObject, jsonEquals } from "@workflow/json";
 import type { EvaluationCase } from "./evaluation-case.ts";
 
-/** What a difference or a violation shows of a value. */
+/** The characters of a value that a difference or violation shows. */
 const SHOWN_CHARS_MAX = 100;
 const VIOLATIONS_SHOWN_MAX = 3;
 const PATH_CHARS_MAX = 200;
 
 /**
- * Compares an output with what is expected of it.
+ * Compares an output with the expectation.
  *
  * @param outputJson as JSON text
- * @returns why it is not as expected, for people; null when it is
- * @throws the signal's reason when that was aborted
+ * @returns the reason why it is not as expected, for people; null when it is
+ * @throws the signal's reason when it was aborted
  */
 export async function judgeOutput(
   pool: Pick<ExpressionPool, "evaluate">,
@@ -43,7 +43,7 @@ function explainDifference(expected: unknown, output: unknown): string | null {
   return `${cut(path, PATH_CHARS_MAX)}: expected ${show(left)}, got ${show(right)}.`;
 }
 
-/** The first place at which two values that are not equal differ. */
+/** The first path at which two unequal values differ. */
 function findDifference(
   expected: unknown,
   output: unknown,
@@ -84,7 +84,7 @@ function cut(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax).toWellFormed()}…`;
 }
 
-/** Compiled anew unless it is still known: keeping fifty compiled ones would take many MiB. */
+/** The schema is compiled again unless it is cached: fifty compiled ones would take many MiB. */
 function explainMisfit(schema: Readonly<Record<string, unknown>>, output: unknown): string | null {
   const compiled = compileJsonSchema(schema);
   if (!compiled.ok) throw new Error("A schema was compiled before and can't be now.");

@@ -13,7 +13,7 @@ import type { AgentMetrics } from "./agent-metrics.ts";
 import type { HeldCall, HeldCalls } from "./held-calls.ts";
 import type { TokenBudget } from "./token-budget.ts";
 
-/** What asking an agent takes. */
+/** What asking an agent needs. */
 export interface AgentCallContext {
   readonly database: Database;
   readonly prepareQuestion: PrepareQuestion;
@@ -23,15 +23,15 @@ export interface AgentCallContext {
   readonly logger: Logger;
 }
 
-/** A call that was admitted: its tokens are held, and its lease is renewed until it is let go. */
+/** An admitted call. Its tokens are held, and its lease is renewed until it is released. */
 export interface AgentCall<Result> {
   readonly claim: string;
   readonly held: HeldCall;
   readonly prepared: PreparedQuestion;
-  /** What the admission said. */
+  /** The result of the admission. */
   readonly admission: Result;
   readonly startedAt: number;
-  /** Asks. Where it throws, `usedWithoutAnswer` tells what it has cost. */
+  /** Asks the agent. If it throws, `usedWithoutAnswer` tells the cost. */
   readonly ask: () => Promise<AgentAnswer>;
 }
 
@@ -51,7 +51,7 @@ export async function beginCall<Result extends Admission & { isKnown?: boolean }
   const stop = new AbortController();
   const signal = AbortSignal.any([question.signal, stop.signal]);
   const prepared = await context.prepareQuestion({ ...question, signal });
-  // Who has gone by now was asked nothing, and pays nothing.
+  // A caller that has gone by now was asked nothing, and pays nothing.
   signal.throwIfAborted();
   const { companyId, timeoutMs } = question;
   const call: NewCall = {
@@ -80,9 +80,9 @@ export async function beginCall<Result extends Admission & { isKnown?: boolean }
 }
 
 /**
- * Tokens that a call without an answer has used: those of the answers before, and what the last request may
- * have cost. That counts where it ran out of time, broke off or was given up, else such questions would be
- * free however often they are asked. What this service ends by itself is at the operator's expense.
+ * Tokens that a call without an answer has used: those of the earlier answers, and what the last request may
+ * have cost. The latter counts where it timed out, broke off or was aborted. Else such questions would be
+ * free, however often they are asked. The operator pays for calls that this service ends by itself.
  */
 export function usedWithoutAnswer(
   { prepared }: AgentCall<unknown>,

@@ -2,21 +2,21 @@ import { AppError } from "@workflow/errors";
 import type { AgentFailure } from "../agent-answer.ts";
 import { ModelCallError } from "../models/model-call-error.ts";
 
-/** Its process died, or was stopped, while the provider was asked; nobody knows the answer. */
+/** The process died, or was stopped, while the provider was asked. Nobody knows the answer. */
 export const INTERRUPTED: AgentFailure = {
   code: "AGENT_INTERRUPTED",
   message: "The service ended while the agent was asked; nobody knows the answer.",
   details: {},
 };
 
-/** The caller gave up. */
+/** The caller cancelled the call. */
 export const CANCELLED: AgentFailure = {
   code: "AGENT_CANCELLED",
   message: "The caller gave up, or its run was cancelled.",
   details: {},
 };
 
-/** Something of ours went wrong; the log says what. */
+/** An internal error; the log has the details. */
 export const FAULT: AgentFailure = {
   code: "AGENT_FAILED",
   message: "An internal error occurred.",
@@ -34,7 +34,7 @@ export class RecordedCallError extends ModelCallError {
   }
 }
 
-/** Why a provider gave no answer, as records and cases tell it; a fault of ours says no more than that. */
+/** The reason why a provider gave no answer, for records and cases. Our own faults are not explained. */
 export function toAgentFailure(error: unknown): AgentFailure {
   if (!(error instanceof ModelCallError)) return FAULT;
   const { provider, code, status, retryAfterMs } = error.failure;
@@ -46,12 +46,14 @@ export function toAgentFailure(error: unknown): AgentFailure {
   return { code, message: error.message, details };
 }
 
-/** With these a provider says that the question is wrong, such as one that is longer than the model takes. */
+/**
+ * With these statuses a provider says that the question is wrong, for example longer than the model takes.
+ */
 const QUESTION_STATUSES: readonly (number | null)[] = [400, 413, 422];
 
 /**
- * The same for callers of ours other than steps: NOT_CONFIGURED; BAD_REQUEST where the question itself was
- * refused, as it would be again; else UPSTREAM_ERROR. The latter two have `details.code`.
+ * The error for callers other than steps: NOT_CONFIGURED; BAD_REQUEST where the question itself was refused,
+ * as it would be again; else UPSTREAM_ERROR. The latter two have `details.code`.
  */
 export function toCallError(error: ModelCallError): AppError {
   const { message, failure } = error;

@@ -5,9 +5,9 @@ import type { AgentProvider } from "../../domain/agent.ts";
 import type { AgentAnswer, PreparedQuestion } from "../agent-answer.ts";
 import { MODEL_CALL_CODES, ModelCallError } from "../models/model-call-error.ts";
 
-/** What is told of agents' calls. */
+/** The metrics of agents' calls. */
 export interface AgentMetrics {
-  /** Asks and notes how it went. */
+  /** Asks, and records the outcome. */
   measure(
     provider: AgentProvider,
     prepared: Pick<PreparedQuestion, "ask" | "spent">,
@@ -39,7 +39,7 @@ export function createAgentMetrics(registry: Registry = new Registry()): AgentMe
     labelNames: ["provider"],
     buckets: SECONDS,
   });
-  // So that the first failure is seen as an increase.
+  // The counters start at 0, so that the first failure is seen as an increase.
   for (const provider of AGENT_PROVIDERS) {
     for (const outcome of ["completed", "cancelled", ...MODEL_CALL_CODES]) {
       calls.inc({ provider, outcome }, 0);

@@ -13,17 +13,19 @@ import { LostClaimError } from "./held-calls.ts";
 import type { RecordedQuestion } from "./recorded-question.ts";
 import { createAnswerScrubber } from "./without-secrets.ts";
 
-/** An execution whose row is there, and nobody was asked yet. */
+/** An execution whose row is stored. Nothing was asked yet. */
 export interface BegunExecution {
   executionId: string;
   createdAt: Date;
   call: AgentCall<Beginning>;
 }
 
-/** Between tries to write what has come of a call: it was paid. */
+/** The pause between tries to write the outcome of a call, which was paid. */
 const TRY_AGAIN_MS = 500;
 
-/** Asks the provider for an execution that has begun, and records the answer or why there is none. */
+/**
+ * Asks the provider for an execution that has begun, and records the answer or the reason why there is none.
+ */
 export async function askAndRecord(
   context: AgentCallContext,
   question: RecordedQuestion,
@@ -63,7 +65,7 @@ async function recordAnswer(
   return recordedRow(context.database, question, begun);
 }
 
-/** Records that there is no answer; returns what is to be thrown. */
+/** Records that there is no answer; returns the error to throw. */
 async function recordNoAnswer(
   context: AgentCallContext,
   question: RecordedQuestion,
@@ -71,7 +73,7 @@ async function recordNoAnswer(
   error: unknown,
 ): Promise<unknown> {
   const { call } = begun;
-  // The sweep ends it, unless it has done so.
+  // The sweep ends it, or has done so.
   if (error instanceof LostClaimError) return error;
   const isStopped = question.signal.aborted && context.heldCalls.isStopping();
   const isCancelled = question.signal.aborted && !isStopped;
@@ -99,11 +101,11 @@ async function recordNoAnswer(
 }
 
 /**
- * Writes an end, and tries again for one lease while the database is away. An end that it does not take, and
- * never will, becomes a failure without what was said: the row ends, and what was used counts.
+ * Writes an end, and tries again for one lease while the database is away. An end that the database will
+ * never accept becomes a failure without the model's words: the row ends, and the used tokens count.
  *
  * @returns false when it was not written now: an earlier try may have succeeded, the claim was lost, or the
- *   failure took its place
+ * failure took its place
  */
 async function endInTime(
   { database, logger, heldCalls }: AgentCallContext,
@@ -148,7 +150,7 @@ function withoutAnswer({ usage, durationMs, repairAttempts }: ExecutionEnd): Exe
   };
 }
 
-/** The row as another try has left it; throws where somebody else has ended it. */
+/** The row as another try has left it; throws where another process has ended it. */
 async function recordedRow(
   database: Database,
   { companyId }: RecordedQuestion,

@@ -6,20 +6,20 @@ import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import { renewCalls } from "../../store/agent-calls.ts";
 
-/** The calls of this process, whose leases it renews. */
+/** The calls of this process, and the renewal of their leases. */
 export interface HeldCalls {
   /** How long a call outlives its process. */
   readonly leaseMs: number;
   /** Whether the process is about to end, so that calls which end now are nobody's fault. */
   readonly isStopping: () => boolean;
   /**
-   * Renews a call's lease until it is let go. Where that can't be done in time `stop` is aborted, with a
-   * `LostClaimError`: somebody else may have ended the call.
+   * Renews a call's lease until it is released. If that can't be done in time `stop` is aborted with a
+   * `LostClaimError`: another process may have ended the call.
    *
-   * @param admittedFrom by performance.now(), when the database was asked: its lease ends no earlier
+   * @param admittedFrom when the database was asked, by performance.now(); the lease ends no earlier
    */
   hold(claim: string, stop: AbortController, admittedFrom: number): HeldCall;
-  /** From now on `isStopping`. */
+  /** From now on `isStopping` is true. */
   stopping(): void;
 }
 
@@ -30,7 +30,7 @@ export interface HeldCall {
   readonly letGo: () => void;
 }
 
-/** The call is not ours any more. */
+/** The call no longer belongs to this process. */
 export class LostClaimError extends AppError {
   constructor() {
     super("UNAVAILABLE", "The question was given up, as its record could not be kept.");
@@ -43,15 +43,15 @@ interface Holding {
   heldUntil: number;
 }
 
-/** So that a renewal may fail a few times. */
+/** A renewal may fail a few times. */
 const RENEWALS_PER_LEASE = 6;
-/** A connection that swallows everything fails by no limit of the server: another is tried in time. */
+/** A connection that drops everything fails by no limit of the server, so another one is tried in time. */
 const PATIENCES_PER_LEASE = 3;
-/** How long calls that were ended by the end of the process may take to say so. */
+/** How long calls may take to report their end when the process ends. */
 const LAST_WORDS_MS = 5_000;
 const LOOK_MS = 20;
 
-/** Starts to renew leases; the scope ends it once the calls have ended, or after a few seconds. */
+/** Renews leases until the scope closes, and the calls have ended or some seconds have passed. */
 export function startHeldCalls(
   database: Database,
   { leaseMs, logger }: { leaseMs: number; logger: Logger },
@@ -77,12 +77,12 @@ export function startHeldCalls(
         holding.heldUntil = kept.has(claim) ? askedAt + leaseMs : 0;
       }
     } catch (error) {
-      // Not thrown: the loop would wait ever longer, and leases don't.
+      // Not thrown: the loop's pauses would grow, and leases don't.
       logger.warn({ err: error }, "the leases of agents' calls were not renewed");
     }
     endOverdue();
   };
-  // Apart from renewals, which may take long: a lease ends when it ends.
+  // Runs apart from renewals, which may take long: a lease ends when it ends.
   const watch = setInterval(endOverdue, leaseMs / RENEWALS_PER_LEASE);
   const ending = new AbortController();
   const { done } = loop({
@@ -116,7 +116,7 @@ export function startHeldCalls(
   };
 }
 
-/** What comes of the work later is not waited for. */
+/** A later result of the work is ignored. */
 async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

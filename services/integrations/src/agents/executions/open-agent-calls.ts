@@ -30,7 +30,7 @@ export interface AgentCalls {
   readonly agentPlaces: AgentPlaces;
 }
 
-/** Places for questions that wait or are asked in this process, other than those of steps. */
+/** Places for questions that wait or are asked in this process, except those of steps. */
 export interface AgentPlaces {
   /**
    * Does the work in places of the company, as many as the question's bytes take.
@@ -41,15 +41,15 @@ export interface AgentPlaces {
 }
 
 const LEASE_MS = 30_000;
-/** Looks for dead calls in the time of one lease. */
+/** How often per lease dead calls are looked for. */
 const SWEEPS_PER_LEASE = 6;
 const MIB = 1024 * 1024;
 /**
- * Bytes of questions that are held while they wait and are asked; parsed, composed and sent each is some
- * twelve times as much. Who is alone gets half. Callers beyond it pay with a refusal, never the others.
+ * Bytes of questions that are held while they wait and are asked. Parsed, composed and sent each takes some
+ * twelve times as much. A company alone gets half. Callers beyond it are refused, never the others.
  */
 const UNDER_WAY = { total: 32 * MIB, perTenant: 16 * MIB };
-/** So that small questions are 200 of a company, and 400 in all. */
+/** The least that a question counts, so that a company has at most 200 questions, and all have 400. */
 const QUESTIONS_MAX = 200;
 const QUESTION_BYTES_MIN = Math.floor(UNDER_WAY.perTenant / QUESTIONS_MAX);
 const BUSY_RETRY_MS = 1_000;

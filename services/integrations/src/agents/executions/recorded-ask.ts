@@ -14,9 +14,9 @@ import type { RecordedQuestion } from "./recorded-question.ts";
 const POLL_MS = 250;
 
 /**
- * Asks an agent and records that: a row before the provider is asked, its end afterwards. Under a key whose
- * answer is recorded nobody is asked; while somebody asks under it, that is waited for. What is answered is
- * what was recorded.
+ * Asks an agent and records that: a row before the provider is asked, its end afterwards. If an answer is
+ * recorded under the key, nobody is asked. If another call asks under it, this one waits for that. The answer
+ * is always the recorded one.
  *
  * @returns an execution that has completed, or failed although there is an answer
  * @throws AgentInputError, or ModelCallError NOT_CONFIGURED: nothing is recorded
@@ -36,14 +36,15 @@ export async function recordedAsk(
   }
 }
 
-/** A question, as far as it is the same one when it is asked again. */
+/** The parts of a question that are the same when it is asked again. */
 type KeyedQuestion = Pick<RecordedQuestion, "companyId" | "idempotencyKey" | "signal">;
 
 /**
- * The execution with the same key, whatever has become of its agent since. While it runs it is waited for.
+ * The execution with the same key, whatever has become of its agent since. If it runs, this waits for its
+ * end.
  *
- * @returns null when none has that key, or has it any more
- * @throws the signal's reason when that was aborted
+ * @returns null when no execution has that key (any more)
+ * @throws the signal's reason when it was aborted
  */
 export async function findEnded(
   database: Database,
@@ -70,7 +71,7 @@ async function begin(
       beginExecution(context.database, newCall, toNewExecution(executionId, question, prepared)),
     );
   } catch (error) {
-    // Somebody else came first with the same key.
+    // Another call came first with the same key.
     if (constraintOf(error) === "agent_executions_idempotency_key") return null;
     throw error;
   }

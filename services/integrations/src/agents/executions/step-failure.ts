@@ -5,7 +5,7 @@ import { AgentInputError } from "../agent-input-error.ts";
 import { ModelCallError } from "../models/model-call-error.ts";
 import { toAgentFailure } from "./agent-error.ts";
 
-/** The agent's id is nobody's, or another company's. */
+/** The agent does not exist, or is another company's. */
 export function noSuchAgent(agentId: string): StepFailureError {
   return new StepFailureError({
     code: "AGENT_NOT_FOUND",
@@ -24,8 +24,8 @@ export function deprecatedAgent(agentId: string): StepFailureError {
 }
 
 /**
- * What it means to a step that an agent was not asked, or that there is no answer. What is no failure of the
- * step is returned as it is.
+ * The step's failure when an agent was not asked, or gave no answer. Anything that is no failure of the step
+ * is returned as it is.
  */
 export function toStepFailure(error: unknown): unknown {
   if (error instanceof AgentInputError) {
@@ -51,7 +51,7 @@ export function toStepFailure(error: unknown): unknown {
   if (!isAppError(error) || error.reason !== "RATE_LIMITED") return error;
   const { message, retryAfterMs } = error;
   const details = Object.fromEntries(Object.entries(Object(error.details)));
-  // No policy waits for another day (D63); what calls under way hold is soon free.
+  // No policy waits for another day (D63). Tokens held by calls under way are free again soon.
   const isUsedUp = "resetsAt" in details;
   return new StepFailureError({
     code: "AGENT_QUOTA",
@@ -62,8 +62,8 @@ export function toStepFailure(error: unknown): unknown {
 }
 
 /**
- * The failure of a step whose agent's answer can't be used. It is not tried again: the model was told what is
- * wrong, twice, and paid each time.
+ * The failure of a step whose agent's answer can't be used. It is not retried: the model was told its
+ * problems twice already, and was paid each time.
  */
 export function unusableAnswer({ id, error }: ExecutionRow): StepFailureError {
   const { code, message, details } = error ?? {

@@ -3,12 +3,12 @@ import { AppError } from "@workflow/errors";
 import { Turns } from "@workflow/service";
 import type { Admission } from "../../store/agent-calls.ts";
 
-/** What a company's agents may use a UTC day (D63). */
+/** The tokens that a company's agents may use per UTC day (D63). */
 export interface TokenBudget {
   /** AGENT_TOKENS_PER_DAY; 0 is no limit. */
   readonly tokensPerDay: number;
   /**
-   * Begins a call once the day has room for it. Where only tokens held by other calls are in the way, it waits,
+   * Begins a call once the day has room for it. If only tokens held by other calls are in the way, it waits,
    * since they may need less in the end. One call of a company asks again at a time.
    *
    * @param attempt begins the call, or says why not; `isKnown` means that there is nothing to begin
@@ -24,7 +24,7 @@ export interface TokenBudget {
 
 const ASK_AGAIN_MS = 200;
 const WAIT_MS_MAX = 60_000;
-/** For who has waited in vain for others' calls: they end at any time. */
+/** The pause for a caller that has waited in vain for others' calls, which may end at any time. */
 const BUSY_RETRY_MS = 5_000;
 
 export function createTokenBudget(tokensPerDay: number): TokenBudget {

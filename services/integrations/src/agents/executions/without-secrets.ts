@@ -4,17 +4,20 @@ import { storableText } from "../../provider-http/storable-text.ts";
 import type { AgentAnswer, AgentFailure } from "../agent-answer.ts";
 import { ModelCallError } from "../models/model-call-error.ts";
 
-/** Takes secrets out of what a model or its provider said (D19), and what Postgres does not take. */
+/**
+ * Removes secrets from the words of a model or its provider (D19), and characters that Postgres does not
+ * store.
+ */
 export interface AnswerScrubber {
   answer(answer: AgentAnswer): Promise<AgentAnswer>;
-  /** The same error where there is nothing to take out. Its cause goes too, as that holds the same words. */
+  /** The same error where nothing has to be removed. Its cause is removed too, as it holds the same words. */
   error(error: ModelCallError): Promise<ModelCallError>;
 }
 
-/** At the end of a provider's words that were too long to be told. */
+/** The end of a provider's words that were cut. */
 const CUT_MARK = "…";
 
-/** The scrubber is prepared when there is something to look at. */
+/** The scrubber is prepared when there is something to scrub. */
 export function createAnswerScrubber(secrets: readonly string[]): AnswerScrubber {
   return {
     async answer(answer) {
@@ -38,21 +41,21 @@ export function createAnswerScrubber(secrets: readonly string[]): AnswerScrubber
   };
 }
 
-/** What stands before the dots may be the beginning of a secret. */
+/** The text before the dots may end in the beginning of a secret. */
 async function cleanExcerpt(scrubber: Scrubber, message: string): Promise<string> {
   const text = message.endsWith(CUT_MARK) ? message.slice(0, -CUT_MARK.length) : message;
   const clean = await scrubber.cutTextInTurns(text, text.length);
   return text === message ? clean : `${clean}${CUT_MARK}`;
 }
 
-/** Who breaks off may do so within a secret, whose half then stands at the end; a filter, for one, does. */
+/** A model or filter that breaks off may do so within a secret, so the text may end in a half of it. */
 function mayBeCut({ finishReason, error }: AgentAnswer): boolean {
   return finishReason !== "stop" || error?.code === "AGENT_OUTPUT_TOO_LARGE";
 }
 
 /**
- * A model may write any character of a secret as an escape of JSON. A text that holds one so is kept with
- * such escapes resolved.
+ * A model may write any character of a secret as an escape of JSON. A text with such a secret is stored with
+ * the escapes resolved.
  */
 async function cleanText(scrubber: Scrubber, text: string, isCut: boolean): Promise<string> {
   const clean = (each: string): Promise<string> =>
@@ -71,7 +74,7 @@ async function cleanJson(
 ): Promise<string | null> {
   if (json === null) return null;
   const value: unknown = JSON.parse(json);
-  // Without a schema the output is the text, and ends as that does.
+  // Without a schema the output is the text, and ends like it.
   if (typeof value === "string") return JSON.stringify(await cleanText(scrubber, value, isCut));
   const clean = await scrubber.jsonInTurns(value);
   return clean === value ? json : JSON.stringify(clean);

@@ -9,8 +9,9 @@ import type { ProviderModel, ProviderSettings } from "./provider-model.ts";
 import { withoutSchemaIfRefused } from "./without-schema.ts";
 
 /**
- * Asks Anthropic, or a compatible server, by the Messages API. Its structured mode closes all objects, so it gets
- * only schemas without open ones. The other way, a forced tool, is not used: models that think refuse it.
+ * Asks Anthropic, or a compatible server, by the Messages API. Its structured mode closes all objects, so it
+ * gets only schemas without open ones. A forced tool, the alternative, is not used: models that think refuse
+ * it.
  */
 export function createAnthropicModel(settings: ProviderSettings): ProviderModel {
   const { apiKey, model } = settings;
@@ -27,10 +28,12 @@ export function createAnthropicModel(settings: ProviderSettings): ProviderModel 
       const fits = structuredOutput.native && outputSchema !== null && fitsNative(outputSchema);
       return withoutSchemaIfRefused(fits, (withSchema) =>
         send({
-          // Not by the package's main module, which reads the environment and fails at an empty address there.
+          // The package's main module is not used: it reads the environment and fails at an empty address
+          // there.
           createModel: (fetch) => new AnthropicLanguageModel(model, { ...config, fetch }),
           options: {
-            // Models that take no temperature think unless they are told not to, at the cost of the answer's tokens.
+            // Models that take no temperature think unless they are told not to, which costs tokens of the
+            // answer.
             ...(sampling.temperature === true ? {} : { reasoning: "none" }),
             ...(withSchema ? toFormat(question) : {}),
           },

@@ -8,25 +8,25 @@ import type { ModelAnswer, ModelQuestion } from "./model.ts";
 import { openProviderRequest } from "./provider-request.ts";
 import type { ProviderRequestOptions } from "./provider-request.ts";
 
-/** What all models of the AI SDK have in common. */
+/** The interface that all models of the AI SDK share. */
 export type SdkModel = Pick<OpenAIChatLanguageModel, "doGenerate">;
-/** What it is asked with. */
+/** The options of a call to the model. */
 export type SdkCallOptions = Parameters<SdkModel["doGenerate"]>[0];
 type SdkAnswer = Awaited<ReturnType<SdkModel["doGenerate"]>>;
 
-/** How one provider's API is spoken. */
+/** The calls of one provider's API. */
 export interface ModelCall {
   readonly question: ModelQuestion;
-  /** The model that asks by this `fetch`. */
+  /** The model that sends its requests by this `fetch`. */
   readonly createModel: (fetch: typeof globalThis.fetch) => SdkModel;
-  /** What the provider wants besides the question. */
+  /** The options that the provider needs besides the question. */
   readonly options: Pick<SdkCallOptions, "reasoning" | "responseFormat" | "providerOptions">;
   readonly called: CalledProvider;
 }
 
 /**
  * Asks a model by one HTTP request. `doGenerate` is called rather than `generateText`, which would report to
- * whoever registered for telemetry, print warnings, and parse the answer; none of that is wanted here.
+ * registered telemetry, print warnings, and parse the answer.
  *
  * @throws ModelCallError
  */
@@ -76,16 +76,16 @@ function toFinishReason(reason: SdkAnswer["finishReason"]["unified"]): FinishRea
   return reason === "interrupted" ? "other" : reason;
 }
 
-/** A model that thinks aloud says so: what counts as structured output is its last answer. */
+/** A model may think aloud in its text: then its structured output is its last answer. */
 function readText({ structuredOutputText, content }: SdkAnswer): string {
   if (structuredOutputText !== undefined) return structuredOutputText;
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-/** More than any answer has: a server that says so does not count. */
+/** More than any answer has: a server that reports more is not believed. */
 const TOKENS_MAX = 100_000_000;
 
-/** Compatible servers may not count: nothing is free, so that what they leave open is estimated. */
+/** Compatible servers may not count tokens. Nothing is free, so missing counts are estimated. */
 function readUsage(
   { usage }: SdkAnswer,
   question: ModelQuestion,
@@ -93,7 +93,7 @@ function readUsage(
 ): { usage: AgentUsage; isEstimate: boolean } {
   const input = toCount(usage.inputTokens.total);
   const counted = toCount(usage.outputTokens.total);
-  // Of no text, models that reason may have written some and others none.
+  // For an empty text, models that reason may have written tokens and others none.
   const output = text === "" ? (counted ?? 0) : counted;
   const inputTokens = input ?? estimateQuestionTokens(question);
   const outputTokens = output ?? estimateTokens(text);
@@ -108,7 +108,7 @@ function toCount(tokens: number | undefined): number | null {
   return tokens > 0 && tokens <= TOKENS_MAX ? tokens : null;
 }
 
-/** How much a model reasons is set by us, so that nobody has to be told. */
+/** This service sets how much a model reasons, so nobody has to be told. */
 function toWarning(warning: SdkAnswer["warnings"][number]): string[] {
   if (warning.type === "other") return [warning.message];
   if (warning.type === "deprecated") return [`${warning.setting}: ${warning.message}`];

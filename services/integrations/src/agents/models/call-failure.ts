@@ -8,16 +8,16 @@ import type { ModelCallFailure } from "./model-call-error.ts";
 import type { ProviderRequest } from "./provider-request.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
-/** Whom a call was for, and what its error must not hold. */
+/** The company of a call, and the texts that its error must not hold. */
 export interface CalledProvider {
   readonly provider: AgentProvider;
   /** The setting that holds the key. */
   readonly keySetting: string;
-  /** Takes the key out of the provider's words; null where there is none to take out. */
+  /** Removes the key from the provider's words; null where there is no key. */
   readonly scrubber: Scrubber | null;
 }
 
-/** An answer of a status that is no success, with the provider's words for those who branch on them. */
+/** An answer with an error status, with the provider's words for those who branch on them. */
 export class ModelStatusError extends ModelCallError {
   /** The provider's code; null without one. */
   readonly providerCode: string | null;
@@ -36,20 +36,20 @@ interface ProviderWords {
   readonly words: string;
 }
 
-/** As much of a provider's words is read, and as much of it is shown. */
+/** The characters of a provider's words that are read and shown. */
 const WORDS_CHARS_MAX = 2_000;
 const SHOWN_CHARS_MAX = 200;
 
-/** Client errors that pass, besides the time-out 408. */
+/** Transient client errors, besides the timeout 408. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([409, 425]);
 
 /**
- * Time-outs, those of gateways before a provider included: a model may have written until then. Answers of
- * other statuses that are no success cost nothing; where a provider bills them, the operator pays.
+ * Timeouts, including those of gateways before a provider: a model may have written until then. Answers with
+ * other error statuses cost nothing. If a provider bills them, the operator pays.
  */
 const TIMEOUT_STATUSES: ReadonlySet<number> = new Set([408, 504, 524]);
 
-/** What would come again, whatever the time. */
+/** Errors that would come again at any time. */
 const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
   "INVALID_URL",
   "INVALID_REQUEST",
@@ -57,7 +57,7 @@ const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
   "RESPONSE_TOO_LARGE",
 ]);
 
-/** What kept a provider from answering, from what the SDK threw and what the exchange saw. */
+/** The error of a call, from what the SDK threw and what happened in the exchange. */
 export async function toModelCallError(
   error: unknown,
   exchange: ProviderRequest,
@@ -92,7 +92,7 @@ function fromTransport(error: HttpClientError, called: CalledProvider): ModelCal
   return failed(called, "AGENT_UNAVAILABLE", describe(error, provider), failure);
 }
 
-/** Without the client's words: they name the host, which may be a private one of the operator. */
+/** Leaves out the client's words: they name the host, which may be a private one of the operator. */
 function describe({ code, sent }: HttpClientError, provider: AgentProvider): string {
   if (code === "RESPONSE_TOO_LARGE") {
     return `The AI provider ${provider} answered more than can be taken`;
@@ -130,12 +130,12 @@ function fromStatus(
   return new ModelStatusError(message, failure, said);
 }
 
-/** Nothing follows the cut, so that who masks secrets finds the beginning of one there. */
+/** Nothing follows the cut, so that the scrubber finds the beginning of a secret there. */
 function cutWords(words: string): string {
   return words.slice(0, SHOWN_CHARS_MAX).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** `explained` takes the place of the provider's words, which may repeat what it was sent. */
+/** Judges an answer; `explained` replaces the provider's words, which may repeat what it was sent. */
 function judge(
   status: number,
   said: ProviderWords,
@@ -150,7 +150,7 @@ function judge(
     return { code: "AGENT_REFUSED", retryable: false, explained };
   }
   if (status === 429) {
-    // A spent account is no matter of minutes. Either answer names the operator's organization.
+    // A spent account does not recover within minutes. Either answer names the operator's organization.
     const isSpent = said.code === "insufficient_quota";
     const explained = isSpent
       ? "the account of this installation is used up."
@@ -180,7 +180,7 @@ function failed(
   return new ModelCallError(`${message}.`, failure, options);
 }
 
-/** The SDK has a message of the provider only where the body was as described. */
+/** The SDK has the provider's message only if the body was as described. */
 async function readWords(error: unknown, { scrubber }: CalledProvider): Promise<ProviderWords> {
   if (!APICallError.isInstance(error) || error.data === undefined) return { code: null, words: "" };
   const text = storableText(error.message);

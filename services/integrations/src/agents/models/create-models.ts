@@ -32,7 +32,7 @@ export interface ModelsOptions {
   readonly anthropic: OfferedModel;
   readonly dnsServers?: readonly string[] | undefined;
   readonly nat64Prefixes?: readonly string[] | undefined;
-  /** Hears of what only the operator can mend. */
+  /** Logs what only the operator can fix. */
   readonly logger: Logger;
   /** Makes the spans of requests whose trace is recorded. */
   tracer?: Tracer | undefined;
@@ -47,17 +47,18 @@ export interface OpenModels extends Models {
 const KEY_SETTINGS = { openai: "OPENAI_API_KEY", anthropic: "ANTHROPIC_API_KEY" } as const;
 
 /**
- * Requests to a provider under way: beyond it questions wait, at the expense of their whole time, while that of
- * their exchange begins with a place. One company has half of the places. Nothing was sent yet, and nobody pays.
+ * Requests to a provider under way. Beyond this questions wait, and their whole timeout goes on, while that
+ * of their exchange begins with a place. One company has at most half of the places. Nothing was sent yet, so
+ * nobody pays.
  */
 const CALLS_UNDER_WAY = { perTenant: 128, total: 256 } as const;
 
 /** Opens nothing yet; connections come with questions. */
 export function createModels(options: ModelsOptions): OpenModels {
   const { dnsServers, nat64Prefixes, tracer } = options;
-  // The hosts are the operator's: no tenant names one.
+  // The operator sets the hosts: no tenant names one.
   const client = createSafeHttpClient({ allowPrivate: true, dnsServers, nat64Prefixes, tracer });
-  // One that hangs does not keep places from the other.
+  // A provider that hangs does not take places from the other.
   const turns = { openai: new Turns(CALLS_UNDER_WAY), anthropic: new Turns(CALLS_UNDER_WAY) };
   const rooms = new AnswerRooms();
   const models = openProviders(options);
@@ -154,7 +155,7 @@ export function notConfigured(provider: AgentProvider): ModelCallError {
   });
 }
 
-/** Other questions had all places for as long as there was time. */
+/** Other questions held all places until the timeout. */
 function noPlace(provider: AgentProvider): ModelCallError {
   const message = `Too many questions to AI providers were under way to ask ${provider} in time.`;
   return new ModelCallError(message, {
@@ -166,7 +167,7 @@ function noPlace(provider: AgentProvider): ModelCallError {
   });
 }
 
-/** One clock for all of the work, which ends it with `late`; the caller's signal ends it too. */
+/** One timeout for all of the work, which ends it with `late`; the caller's signal ends it too. */
 async function withinTime<T>(
   { signal, timeoutMs, late }: { signal: AbortSignal; timeoutMs: number; late: ModelCallError },
   work: (signal: AbortSignal) => Promise<T>,

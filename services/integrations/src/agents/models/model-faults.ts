@@ -3,14 +3,14 @@ import type { AgentProvider } from "../../domain/agent.ts";
 import { ModelStatusError } from "./call-failure.ts";
 import { ModelCallError } from "./model-call-error.ts";
 
-/** Tells the operator what only the operator can mend, once for each until the provider has answered again. */
+/** Logs faults that only the operator can fix, once for each until the provider has answered again. */
 export interface ModelFaults {
-  /** Errors of other kinds are passed over. */
+  /** Ignores errors of other kinds. */
   note(provider: AgentProvider, error: unknown): void;
   passed(provider: AgentProvider): void;
 }
 
-/** Remembers, in this process, what the operator has been told. */
+/** Remembers, in this process, the faults that were logged. */
 export function createModelFaults(logger: Logger): ModelFaults {
   const told = new Map<AgentProvider, string>();
   return {
@@ -34,7 +34,7 @@ export function createModelFaults(logger: Logger): ModelFaults {
   };
 }
 
-/** The setting that is at fault; null where it is none. */
+/** The setting that is at fault; null where none is. */
 function findSetting(provider: AgentProvider, error: ModelCallError): string | null {
   const prefix = provider.toUpperCase();
   const { status, code, mayHaveCost } = error.failure;
@@ -43,7 +43,7 @@ function findSetting(provider: AgentProvider, error: ModelCallError): string | n
     return isUnreached ? `${prefix}_BASE_URL` : null;
   }
   const { failure, providerCode } = error;
-  // Not 403: gateways say so of prompts, too.
+  // Not 403: gateways also refuse prompts with it.
   if (status === 401) return `${prefix}_API_KEY`;
   if (status === 429 && !failure.retryable) return `${prefix}_API_KEY`;
   if (status === 404) {

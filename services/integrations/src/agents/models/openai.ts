@@ -18,8 +18,8 @@ export type OpenAiApi = (typeof OPENAI_APIS)[number];
 type Route = Exclude<OpenAiApi, "auto">;
 
 /**
- * OpenAI itself is asked by the Responses API. Compatible servers are asked by Chat Completions, which nearly
- * all of them have, and by Responses once they answered 404 to it and not because of the model.
+ * Asks OpenAI itself by the Responses API. Compatible servers are asked by Chat Completions, which nearly all
+ * of them have. If they answer 404 to it, and not because of the model, they are asked by Responses.
  */
 export function createOpenAiModel(settings: ProviderSettings, api: OpenAiApi): ProviderModel {
   const { model } = settings;
@@ -57,7 +57,10 @@ export function createOpenAiModel(settings: ProviderSettings, api: OpenAiApi): P
   };
 }
 
-/** The classes themselves: the package's main module reads the environment, and fails at an empty address there. */
+/**
+ * The classes themselves are used: the package's main module reads the environment, and fails at an empty
+ * address there.
+ */
 function createSdkModel(
   { apiKey, baseUrl, model }: ProviderSettings,
   route: Route,
@@ -74,7 +77,7 @@ function createSdkModel(
     : new OpenAIResponsesLanguageModel(model, config);
 }
 
-/** A server that knows neither route says so of the first. */
+/** A server that knows neither route says so for the first one. */
 async function askByOther(asking: Promise<ModelAnswer>, first: unknown): Promise<ModelAnswer> {
   try {
     return await asking;
@@ -99,8 +102,8 @@ function isUnknownRoute(error: unknown, model: string): boolean {
 }
 
 /**
- * Models that can do without reasoning take a temperature only then, and their limit of tokens is that of the
- * answer. Others reason as the provider has it.
+ * Models that can work without reasoning take a temperature only then, and their token limit is that of the
+ * answer. Other models reason by the provider's defaults.
  */
 function canStopReasoning(model: string): boolean {
   const undated = model.replace(/-\d{4}-\d{2}-\d{2}$/, "");
@@ -113,7 +116,9 @@ function canStopReasoning(model: string): boolean {
   );
 }
 
-/** OpenAI may store what it is asked by either API, and is told not to; Chat Completions elsewhere know no `store`. */
+/**
+ * OpenAI may store questions of either API, and is told not to. Chat Completions elsewhere know no `store`.
+ */
 function toFormat(
   { outputSchema }: ModelQuestion,
   mode: OpenAiSchemaMode,

@@ -3,7 +3,7 @@ import type { ModelQuestion } from "./model.ts";
 
 type Schema = NonNullable<ModelQuestion["outputSchema"]>;
 
-/** How a schema may be handed to OpenAI; null: it stays in the prompt alone. */
+/** How a schema is given to OpenAI; null: only in the prompt. */
 export type OpenAiSchemaMode = "strict" | "loose" | null;
 
 /** Keywords of the strict subset (OpenAI, Structured Outputs, "Supported schemas"). */
@@ -53,8 +53,8 @@ interface Counts {
 }
 
 /**
- * Strict where the schema lies in the subset that OpenAI decodes by; else loose, which asks for JSON and
- * promises nothing. A root that is no object can't be had either way.
+ * Strict where the schema lies in the subset by which OpenAI decodes. Else loose, which asks for JSON and
+ * promises nothing. A root that is no object is possible in neither mode.
  */
 export function openAiSchemaMode(schema: Schema): OpenAiSchemaMode {
   if (schema["type"] !== "object" || hasMember(schema, "propertyNames", LEVELS_MAX)) return null;
@@ -72,7 +72,7 @@ export function openAiSchemaMode(schema: Schema): OpenAiSchemaMode {
 /** Deeper schemas are not taken by `compileJsonSchema`. */
 const LEVELS_MAX = 64;
 
-/** The SDK throws at some schemas of names, so that none is handed over. */
+/** The SDK throws at some schemas of names, so none is handed over. */
 function hasMember(value: unknown, name: string, levels: number): boolean {
   if (typeof value !== "object" || value === null || levels === 0) return false;
   if (Object.hasOwn(value, name)) return true;
@@ -102,7 +102,7 @@ function fitsStrict(node: unknown, level: number, counts: Counts): boolean {
   );
 }
 
-/** RE2, which judges the answer, knows none either; OpenAI answers 400. */
+/** RE2, which validates the answer, has no lookaround either; OpenAI answers 400. */
 const LOOKAROUND = /\(\?<?[=!]/;
 
 /** All properties are required and there are no others. */

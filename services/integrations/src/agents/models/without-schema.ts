@@ -2,7 +2,7 @@ import { ModelStatusError } from "./call-failure.ts";
 import { ModelCallError } from "./model-call-error.ts";
 import type { ModelAnswer } from "./model.ts";
 
-/** What servers say of a schema, or a structured mode, that they do not take. */
+/** The words with which servers refuse a schema, or a structured mode. */
 const FORMAT_WORDS =
   /response_format|json_schema|text\.format|output_config|output_format|schema|grammar/i;
 
@@ -12,10 +12,10 @@ const WARNING =
   "The provider does not take the output schema in its structured mode; the prompt alone asked for it.";
 
 /**
- * Asks with the schema in the provider's structured mode; without it where the provider refuses it. Providers
- * take less than they publish, and compatible servers less still.
+ * Asks with the schema in the provider's structured mode, or without it where the provider refuses it.
+ * Providers accept less than they document, and compatible servers still less.
  *
- * @param ask told whether the schema may be handed over
+ * @param ask gets whether the schema may be handed over
  */
 export async function withoutSchemaIfRefused(
   hasSchema: boolean,

@@ -18,14 +18,14 @@ import { expectedBytes, readBody } from "./read-body.ts";
 import { errorHeaders, toErrorAnswer, writeAnswer } from "./write-answer.ts";
 
 const ROOT = "/webhooks/";
-/** Waiting for room and reading the body together; a body of 1 MiB takes 8 s at 1 Mbit/s. */
+/** The time for room and for reading the body. A body of 1 MiB takes 8 s at 1 Mbit/s. */
 const BODY_TIMEOUT_MS = 12_000;
-/** Above the time that a request waits for its runs. */
+/** More than a request waits for its runs. */
 const CLOSE_TIMEOUT_MS = 12_000;
-/** Bodies that are being read or whose events are being stored and started. */
+/** Bytes of bodies that are being read, or whose events are being stored and started. */
 const BODY_BYTES_IN_ALL = 128 * 1024 * 1024;
 const BODY_BYTES_PER_SENDER = 32 * 1024 * 1024;
-/** What a request takes besides its body. */
+/** The memory of a request besides its body. */
 const REQUEST_BYTES = 16 * 1024;
 const NAME_CHARS_SHOWN = 64;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -33,7 +33,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 interface InboundServerOptions {
   /** `host:port`, port 0 for a free one. */
   address: string;
-  /** How long connections are taken after the scope began to close, in milliseconds. */
+  /** How long connections are accepted after the scope began to close, in milliseconds. */
   stopDelayMs: number;
   tls: HttpTls | undefined;
   routes: ReadonlyMap<string, InboundRoute>;
@@ -42,9 +42,9 @@ interface InboundServerOptions {
 }
 
 /**
- * Serves the routes of inbound webhooks until the scope closes; returns where it listens. What is under way
- * then is answered first.
+ * Serves the routes of inbound webhooks until the scope closes. Requests under way are answered first.
  *
+ * @returns the address that it listens on
  * @throws Error when the address is taken
  */
 export async function startInboundServer(
@@ -60,7 +60,7 @@ export async function startInboundServer(
     void serve(request, response, { routes, room, tracer, logger });
   });
   server.on("clientError", refuseBroken);
-  // Over TLS the other event tells of sockets that carry no request themselves.
+  // Over TLS the other event reports sockets that carry no request themselves.
   const connections = followConnections(
     server,
     tls === undefined ? "connection" : "secureConnection",
@@ -69,7 +69,7 @@ export async function startInboundServer(
   server.listen(port, host);
   await once(server, "listening");
   scope.defer(async () => {
-    // Gateways hear with the next answer that they go on elsewhere, before anything is cut.
+    // The next answers tell the gateways to go to another replica, before anything is cut.
     isLeaving = true;
     await delay(stopDelayMs);
     await close(server, connections);
@@ -79,7 +79,7 @@ export async function startInboundServer(
   return `${host}:${bound.port}`;
 }
 
-/** What all requests are served with. */
+/** The parts that all requests share. */
 interface ServingParts extends Pick<InboundServerOptions, "routes" | "tracer" | "logger"> {
   room: Turns;
 }
@@ -98,7 +98,7 @@ async function serve(
     attributes: { "workflow.request.id": requestId },
   });
   const log = (status: number, error?: unknown): void => {
-    // Without the path: that of the custom route is a secret.
+    // The path stays out of the log: that of the custom route is a secret.
     const known = routes.has(name) ? name : "unknown";
     span?.set({ "http.route": known, "http.response.status_code": status });
     span?.end(status >= 500 ? String(status) : undefined);
@@ -126,7 +126,7 @@ async function serve(
   }
 }
 
-/** Reads the body when there is room for it, and keeps the room until the answer is known. */
+/** Reads the body when there is room for it, and keeps the room until the request is answered. */
 async function answerWithin(
   incoming: IncomingMessage,
   room: Turns,
@@ -192,7 +192,7 @@ function toRequest(
   };
 }
 
-/** From the raw ones: Node drops the repeats of some. */
+/** Reads the raw headers, since Node drops repeats of some. */
 function headersOf({ rawHeaders }: IncomingMessage): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>();
   for (let place = 0; place + 1 < rawHeaders.length; place += 2) {
@@ -205,15 +205,18 @@ function headersOf({ rawHeaders }: IncomingMessage): ReadonlyMap<string, readonl
   return headers;
 }
 
-/** Who shares the room: the senders of one address, as who stalls on one route would hold up the others on it. */
+/**
+ * The tenant of the room: the senders of one address. A sender that stalls would else hold up all others on its
+ * route.
+ */
 function senderOf({ headers, socket }: IncomingMessage): string {
   const address = headers["x-forwarded-for"] ?? socket.remoteAddress ?? "";
   const text = String(address);
-  // Whoever has one IPv6 address has all of its network.
+  // Whoever has one IPv6 address has its whole network.
   return text.includes(":") ? text.split(":", 4).join(":") : text;
 }
 
-/** Made here when the gateway sent none, as in tests. */
+/** The id is made here when the gateway sent none, as in tests. */
 function requestIdOf({ headers }: IncomingMessage): string {
   const sent = headers["x-request-id"];
   return typeof sent === "string" && REQUEST_ID.test(sent) ? sent : newUuid();
@@ -224,7 +227,7 @@ function shown(name: string): string {
   try {
     text = decodeURIComponent(name);
   } catch {
-    // Shown as it was sent.
+    // A URL that cannot be parsed is shown as it was sent.
   }
   return text.slice(0, NAME_CHARS_SHOWN);
 }
@@ -239,7 +242,7 @@ function splitAddress(address: string): [string, number] {
   return [address.slice(0, at).replace(/^\[|\]$/g, ""), Number(address.slice(at + 1))];
 }
 
-/** What is not HTTP, or has a head that is too large or too slow. */
+/** Refuses what is not HTTP, or has a head that is too large or too slow. */
 function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return;
   const isTooLarge = error.code === "HPE_HEADER_OVERFLOW";
@@ -253,7 +256,7 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   );
 }
 
-/** The open connections, each with the number of its requests that are under way. */
+/** The open connections, each with the number of its requests under way. */
 type Connections = ReadonlyMap<Socket, { requests: number; isLast: boolean }>;
 
 function followConnections(server: Server, event: "connection" | "secureConnection"): Connections {
@@ -274,7 +277,7 @@ function followConnections(server: Server, event: "connection" | "secureConnecti
   return connections;
 }
 
-/** Connections without a request, or with no more than a part of a head, are not waited for. */
+/** Closes the server without waiting for connections that have no request, or only a part of a head. */
 async function close(server: Server, connections: Connections): Promise<void> {
   const closed = once(server, "close");
   server.close();

@@ -15,7 +15,7 @@ const STATUS_BY_REASON: Partial<Record<Reason, number>> = {
 };
 const RETRY_AFTER_MS_DEFAULT = 5_000;
 
-/** Answers a sender; `closes` when the rest of the request is not to be read. */
+/** Answers a sender; `closes` when the rest of the request is not read. */
 export function writeAnswer(
   response: ServerResponse,
   { status, body }: InboundAnswer,
@@ -32,12 +32,12 @@ export function writeAnswer(
   response.end(text);
 }
 
-/** What a sender is told of an error: `{error}`, nothing of our own faults. */
+/** The answer for an error: `{error}`. It says nothing about our own faults. */
 export function toErrorAnswer({ reason, message }: AppError): InboundAnswer {
   return { status: STATUS_BY_REASON[reason] ?? 500, body: { error: message } };
 }
 
-/** The headers that go with an error. */
+/** The headers of an error's answer. */
 export function errorHeaders({ reason, retryAfterMs }: AppError): Record<string, string> {
   if (reason === "METHOD_NOT_ALLOWED") return { allow: "POST" };
   if (reason !== "RATE_LIMITED" && reason !== "UNAVAILABLE") return {};

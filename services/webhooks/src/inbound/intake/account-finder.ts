@@ -6,7 +6,7 @@ import { webhooksWith } from "../../service-identity.ts";
 import { TurnBatches } from "./turn-batches.ts";
 
 const ACCOUNTS_MAX = 100;
-/** Senders wait for their answer meanwhile. */
+/** The sender waits for its answer meanwhile. */
 const FIND_TIMEOUT_MS = 2_000;
 const CALLS_MAX = 4;
 const CALL = { identity: webhooksWith("internal:accounts"), timeoutMs: FIND_TIMEOUT_MS };
@@ -23,7 +23,9 @@ interface Question {
   reject: (error: unknown) => void;
 }
 
-/** Finds the companies that hold an active connection of an account; questions that come together share a call. */
+/**
+ * Finds the companies that hold an active connection of an account. Questions that arrive together share a call.
+ */
 export class AccountFinder {
   readonly #accounts: RpcClient<AccountsServiceService>;
   readonly #linesByProvider = new Map<string, TurnBatches<Question>>();
@@ -33,21 +35,21 @@ export class AccountFinder {
   }
 
   /**
-   * The companies that hold one of the accounts, each once, in the order of their ids. Of more than 100
-   * accounts the rest is not looked at.
+   * The companies that hold one of the accounts, each once, in the order of their ids. Only the first 100 accounts
+   * are looked up.
    *
-   * @throws AppError UNAVAILABLE when integrations cannot be asked
+   * @throws AppError UNAVAILABLE when the integrations service cannot be asked
    */
   async find(provider: string, accountIds: readonly string[]): Promise<readonly string[]> {
     const asked = [...new Set(accountIds)].slice(0, ACCOUNTS_MAX);
     if (asked.length === 0) return [];
     return new Promise((resolve, reject) => {
-      this.#lineOf(provider).add("", { accountIds: asked, resolve, reject });
+      this.#batchesOf(provider).add("", { accountIds: asked, resolve, reject });
     });
   }
 
-  /** Providers are those that have a route, so the lines are few. */
-  #lineOf(provider: string): TurnBatches<Question> {
+  /** Only providers with a route get here, so there are few of these. */
+  #batchesOf(provider: string): TurnBatches<Question> {
     const known = this.#linesByProvider.get(provider);
     if (known !== undefined) return known;
     const line = new TurnBatches<Question>({
@@ -95,7 +97,7 @@ export class AccountFinder {
     }));
   }
 
-  /** A sender could name somebody's connection at the broker as its account: the provider has to be the same. */
+  /** A sender could name somebody's connection at the broker as its account. So the provider has to be the same. */
   async #listByBroker(provider: string, accountId: string): Promise<Holder[]> {
     const name = parseBrokerAccount(accountId);
     if (name === null) return [];

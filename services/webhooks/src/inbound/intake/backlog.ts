@@ -5,13 +5,13 @@ import { loop } from "@workflow/service";
 import type { Loop } from "@workflow/service";
 import { listFullCompanies } from "../../store/claim-inbound-events.ts";
 
-/** Events of one company that wait for their runs. */
+/** Most events of one company that wait for their runs. */
 const EVENTS_PER_COMPANY_MAX = 10_000;
-/** Counting looks at all that wait; a company may go beyond by what comes meanwhile. */
+/** Counting reads all waiting events. A company may exceed the limit by what arrives meanwhile. */
 const COUNT_INTERVAL_MS = 5_000;
 const RETRY_AFTER_MS = 30_000;
 
-/** Knows the companies for which too much waits already. */
+/** Knows the companies with too many waiting events. */
 export class Backlog {
   #full = new Set<string | null>();
   readonly #counting: Loop;
@@ -33,8 +33,8 @@ export class Backlog {
   }
 
   /**
-   * @param companyIds null stands for events of nobody yet
-   * @throws AppError RATE_LIMITED when too many events of all of them wait
+   * @param companyIds null stands for events whose company is not known yet
+   * @throws AppError RATE_LIMITED when too many events of each of them wait
    */
   check(companyIds: readonly (string | null)[]): void {
     if (companyIds.length === 0 || companyIds.some((companyId) => !this.#full.has(companyId)))

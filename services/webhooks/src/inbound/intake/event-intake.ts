@@ -14,10 +14,13 @@ import { MessageStore } from "./message-store.ts";
 import { OutcomeWatch } from "./outcome-watch.ts";
 import { StartQueue } from "./start-queue.ts";
 
-/** How long a sender waits for the runs of an event that is stored. */
+/** How long a sender waits for the runs of a stored event. */
 const RUNS_WAIT_MS = 5_000;
 const KEY_CHARS_MAX = 255;
-/** Anybody can send what is refused; so much of it is recorded an hour and provider, rows counted in. */
+/**
+ * Anybody can send requests that are refused. So many bytes of them are recorded per hour and provider, with their
+ * rows.
+ */
 const REFUSED_BYTES_PER_PROVIDER = 64 * 1024 * 1024;
 const REFUSED_ROW_BYTES = 8 * 1024;
 
@@ -29,7 +32,7 @@ interface EventIntakeOptions {
   logger: Logger;
 }
 
-/** What comes in: whom it is for, then stored, then started. */
+/** Takes messages in: finds the receivers, stores the events, and starts the runs. */
 export class EventIntake implements Intake {
   readonly #accounts: AccountFinder;
   readonly #backlog: Backlog;
@@ -81,7 +84,7 @@ export class EventIntake implements Intake {
     await this.#starts.drain();
   }
 
-  /** Null when they cannot be found now. */
+  /** Null when they cannot be found at the moment. */
   async #findCompanies({ provider, receivers }: InboundMessage): Promise<readonly string[] | null> {
     if ("companyIds" in receivers) return receivers.companyIds;
     try {
@@ -102,7 +105,7 @@ function statusOf(companyIds: readonly string[] | null): "received" | "ignored" 
   return companyIds.length === 0 ? "ignored" : "processing";
 }
 
-/** One event for each company, or one of nobody. */
+/** One event for each company, or one without a company. */
 function toEvents(
   message: InboundMessage,
   companyIds: readonly string[],

@@ -23,7 +23,7 @@ export interface StartableEvent {
   /** JSON text of an object. */
   triggerJson: string;
   requestId: string | null;
-  /** Of its request; it is not stored, so that an event which is taken up later has none. */
+  /** The trace context of its request. It is not stored, so an event that is taken up later has none. */
   traceparent?: string | undefined;
   /** Tries, this one included. */
   attempts: number;
@@ -33,20 +33,20 @@ export interface StartableEvent {
 /** As many events as one call takes, and far fewer bytes. */
 export const START_EVENTS_MAX = 100;
 export const START_BYTES_MAX = 8 * 1024 * 1024;
-/** Below the time for which an event is leased. */
+/** Less than the lease of an event. */
 const START_TIMEOUT_MS = 8_000;
 const TRIES_MAX = 20;
-/** Runs remembers for 8 days which events it has started. */
+/** The runs service remembers started events for 8 days. */
 const AGE_MAX_MS = 7 * 24 * 60 * 60 * 1000;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 10 * 60 * 1000;
-/** Until others may be there again. */
+/** The pause while other services are away. */
 const AWAY_RETRY_MS = 5_000;
 const LIMITED_RETRY_MS = 15_000;
-/** Anybody can post to a path that nobody waits for; of what comes there so much is kept an hour. */
+/** Anybody can post to a path that no workflow waits for. So many bytes of that are kept per hour. */
 const IGNORED_BYTES_PER_COMPANY = 64 * 1024 * 1024;
 
-/** Starts the runs of events and writes down what became of them. */
+/** Starts the runs of events and records the outcomes. */
 export class EventStarter {
   readonly #database: Database;
   readonly #triggers: RpcClient<TriggersServiceService>;
@@ -60,8 +60,8 @@ export class EventStarter {
   }
 
   /**
-   * Starts the runs of at most 100 events, 8 MiB together, and returns how many each has started. Those that
-   * could not start theirs are left for later. Never rejects: what was not written down is done again.
+   * Starts the runs of at most 100 events, 8 MiB together, and returns how many each has started. Events whose runs
+   * could not be started are left for later. Never rejects: what was not recorded is done again.
    */
   async start(events: readonly StartableEvent[]): Promise<ReadonlyMap<string, number>> {
     if (events.length === 0) return new Map();
@@ -93,7 +93,7 @@ export class EventStarter {
       }
       const half = Math.ceil(events.length / 2);
       if (half === events.length) return events.map((event) => tryAgain(event, message));
-      // One of them may be to blame; it must not hold up the others.
+      // One event may be the cause; it must not hold up the others.
       const first = await this.#settle(events.slice(0, half));
       return [...first, ...(await this.#settle(events.slice(half)))];
     }
@@ -124,7 +124,7 @@ export class EventStarter {
   }
 }
 
-/** A shared call has the ids of one of them, of one whose trace is recorded if there is any. */
+/** A shared call has the ids of one event: of one whose trace is recorded, if there is any. */
 function causeOf(
   events: readonly StartableEvent[],
 ): Pick<RpcCallOptions, "requestId" | "traceparent"> {
@@ -133,29 +133,29 @@ function causeOf(
   return { requestId: requestId ?? undefined, traceparent };
 }
 
-/** How many characters an event takes in a call. */
+/** The characters of an event in a call. */
 export function bytesOf({ payloadJson, triggerJson }: StartableEvent): number {
   return payloadJson.length + triggerJson.length;
 }
 
-/** An attempt that failed by itself, or has ended in nothing for 20 times. */
+/** The outcome of a try that failed: another try, or failure after 20 tries. */
 export function tryAgain(
   { id, attempts }: Pick<StartableEvent, "id" | "attempts">,
   error: string,
 ): Settlement {
   if (attempts >= TRIES_MAX) return { id, status: "failed", error };
   const retryInMs = jittered(Math.min(RETRY_MIN_MS * 2 ** attempts, RETRY_MAX_MS));
-  return { id, status: "received", error, retryInMs, counts: true };
+  return { id, status: "received", error, retryInMs, countsAsTry: true };
 }
 
-/** For want of others; it does not count, but nobody waits for ever. */
+/** Another try because another service is away. It does not count, but an event is not kept for ever. */
 export function postpone(
   { id, createdAt }: Pick<StartableEvent, "id" | "createdAt">,
   error: string,
   retryInMs: number,
 ): Settlement {
   if (Date.now() - createdAt.getTime() > AGE_MAX_MS) return { id, status: "failed", error };
-  return { id, status: "received", error, retryInMs: jittered(retryInMs), counts: false };
+  return { id, status: "received", error, retryInMs: jittered(retryInMs), countsAsTry: false };
 }
 
 function toTriggeringEvent(event: StartableEvent): TriggeringEvent {
@@ -178,7 +178,7 @@ function runCountOf(settlement: Settlement): number {
   return settlement.status === "processed" ? settlement.started.length : 0;
 }
 
-/** Half fixed and half random, so that what failed together does not come back together. */
+/** Half fixed and half random, so that events which failed together do not come back together. */
 function jittered(ms: number): number {
   return ms / 2 + (ms / 2) * Math.random();
 }

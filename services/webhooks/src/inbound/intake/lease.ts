@@ -1,2 +1,2 @@
-/** For so long an event is its process's own; above the time that starting its runs may take. */
+/** How long an event belongs to its process: longer than starting its runs may take. */
 export const LEASE_SECONDS = 10;

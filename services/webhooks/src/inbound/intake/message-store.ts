@@ -7,7 +7,7 @@ import { TurnBatches } from "./turn-batches.ts";
 
 const MESSAGES_MAX = 100;
 const BYTES_MAX = 4 * 1024 * 1024;
-/** Two, so that one is on its way to the database while the other one is written there. */
+/** Two, so that one travels to the database while the other is written there. */
 const STATEMENTS_MAX = 2;
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Stores messages, those that come together in one statement. */
+/** Stores messages. Messages that arrive together share a statement. */
 export class MessageStore {
   readonly #database: Database;
   readonly #batches: TurnBatches<Waiting>;
@@ -59,7 +59,7 @@ export class MessageStore {
         for (const { reject } of batch) reject(error);
         return;
       }
-      // One of them may be to blame.
+      // One message may be the cause.
       for (const waiting of batch) await this.#insert([waiting]);
     }
   }

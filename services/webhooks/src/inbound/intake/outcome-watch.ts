@@ -6,7 +6,7 @@ import type { MessageKey } from "../../store/insert-inbound-events.ts";
 import type { Accepted } from "../../domain/inbound-message.ts";
 
 const POLL_MS = 100;
-/** As many events as are asked for at once. */
+/** Events in one query. */
 const ASKED_MAX = 1_000;
 
 interface Watcher {
@@ -16,8 +16,8 @@ interface Watcher {
 }
 
 /**
- * Waits for the first ones of repeats to come to their end (D41), whichever process works on them. All that wait
- * share one query.
+ * Waits for the outcome of the first message, on behalf of its repeats (D41), whichever process handles it. All
+ * waiting repeats share one query.
  */
 export class OutcomeWatch {
   readonly #database: Database;
@@ -30,7 +30,7 @@ export class OutcomeWatch {
     this.#logger = logger;
   }
 
-  /** What the message came to that has claimed the key, or has come to within `waitMs`. */
+  /** The outcome of the message that has claimed the key, as far as it is known within `waitMs`. */
   async find(key: MessageKey, waitMs: number): Promise<Accepted> {
     const eventIds = await listClaimed(this.#database, key);
     if (eventIds.length === 0) return { eventId: null, workflowsTriggered: 0 };

@@ -10,7 +10,7 @@ interface Waiting {
   resolve: (runCount: number) => void;
 }
 
-/** Starts the runs of events that were just stored, those that come together in one call. */
+/** Starts the runs of events that were just stored. Events that arrive together share a call. */
 export class StartQueue {
   readonly #starter: EventStarter;
   readonly #waitMs: number;
@@ -28,7 +28,9 @@ export class StartQueue {
     });
   }
 
-  /** How many runs an event has started, 0 when that takes too long: it goes on without the sender then. */
+  /**
+   * How many runs an event has started, or 0 when that takes too long: the start then goes on without the sender.
+   */
   add(event: StartableEvent): Promise<number> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, this.#waitMs, 0);
@@ -47,7 +49,7 @@ export class StartQueue {
     return this.#batches.drain();
   }
 
-  /** What nobody waits for any more is left to whoever takes it up when its lease has ended. */
+  /** Events whose sender has gone are left to the sweeper, after their lease has ended. */
   async #start(batch: readonly Waiting[]): Promise<void> {
     const now = Date.now();
     const inTime = batch.filter(({ until }) => until > now);

@@ -31,8 +31,8 @@ interface SweeperOptions {
 }
 
 /**
- * Takes up events that were left: by a process that died, since others were away, or to be replayed. Companies
- * take turns, whatever each has waiting.
+ * Takes up events that were left: by a process that died, because other services were away, or to be replayed.
+ * Companies take turns, whatever each has waiting.
  */
 export class Sweeper {
   readonly #options: SweeperOptions;
@@ -58,7 +58,7 @@ export class Sweeper {
     return this.#sweeping.done;
   }
 
-  /** To be called when an event is due. */
+  /** Called when an event is due. */
   wake(): void {
     this.#sweeping.wake();
   }
@@ -71,7 +71,7 @@ export class Sweeper {
     this.#afterCompany =
       companies.length < CLAIM_COMPANIES_MAX ? FIRST_COMPANY : (companies.at(-1) ?? FIRST_COMPANY);
     for (const batch of toBatches(events)) await starter.start(batch);
-    // The companies before have not been looked at.
+    // The companies before `after` have not been visited.
     return events.length > 0 || isFirst ? events.length : 1;
   }
 
@@ -105,7 +105,7 @@ export class Sweeper {
   }
 }
 
-/** Batches as one call takes them. */
+/** Divides events into batches of one call. */
 function toBatches(events: readonly StartableEvent[]): StartableEvent[][] {
   const batches: StartableEvent[][] = [];
   let bytes = 0;

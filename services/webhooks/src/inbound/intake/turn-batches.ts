@@ -1,9 +1,9 @@
 interface TurnBatchesOptions<Item> {
-  /** The most that go together. */
+  /** Most items of one batch. */
   itemsMax: number;
-  /** The most bytes that go together; a single item may have more. */
+  /** Most bytes of one batch; a single item may have more. */
   bytesMax: number;
-  /** How many batches are under way at once; meanwhile items gather. */
+  /** How many batches run at the same time. Meanwhile further items wait. */
   lanesMax: number;
   bytesOf: (item: Item) => number;
   /** Must not reject. */
@@ -11,12 +11,12 @@ interface TurnBatchesOptions<Item> {
 }
 
 /**
- * Gathers items into batches, by turns between tenants (D57): a batch takes one item of each before it takes
- * a second of one. An item that comes alone waits for nothing.
+ * Collects items into batches, in turns between tenants (D57): a batch takes one item of each before it takes a
+ * second of one. An item that comes alone does not wait.
  */
 export class TurnBatches<Item> {
   readonly #options: TurnBatchesOptions<Item>;
-  /** The tenant that was served last is the last one. */
+  /** The tenant that was served last is at the end. */
   readonly #waiting = new Map<string, Item[]>();
   readonly #underWay = new Set<Promise<void>>();
   #isDue = false;
@@ -34,7 +34,7 @@ export class TurnBatches<Item> {
     setImmediate(() => this.#flush());
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing waits and nothing runs. */
   async drain(): Promise<void> {
     while (this.#underWay.size > 0 || this.#waiting.size > 0) {
       if (this.#underWay.size === 0) this.#flush();
@@ -65,7 +65,7 @@ export class TurnBatches<Item> {
       if (batch.length > 0 && bytes > bytesMax) break;
       batch.push(next);
       items.shift();
-      // To the end of the line: the loop comes to it again.
+      // The tenant goes to the end of the line: the loop comes to it again.
       this.#waiting.delete(tenant);
       if (items.length > 0) this.#waiting.set(tenant, items);
       if (batch.length === itemsMax) break;

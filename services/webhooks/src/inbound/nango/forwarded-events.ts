@@ -5,18 +5,18 @@ import { toWord, wordOf } from "../provider-input.ts";
 import { memberOf, readSentObjects } from "../sent-json.ts";
 import type { SentObject } from "../sent-json.ts";
 
-/** Providers batch their events; HubSpot up to 100. */
+/** Providers batch their events; HubSpot sends up to 100. */
 const EVENTS_MAX = 1_000;
 
 const typed = z.object({ type: z.string() });
 const pubsubMessage = z.object({ messageId: z.union([z.string(), z.number()]) });
 
-/** The members that say what kind of event it is, in the order in which they are looked at. */
+/** The members that may hold the type of event, in the order in which they are tried. */
 const TYPE_MEMBERS = ["eventType", "event_type", "subscriptionType", "type", "event"];
 
 /**
- * The events in what a provider has sent to the broker: each element of an array is one. Ids are only those that
- * are known to be of events: that of an object would make its second event a repeat of the first.
+ * The events in a provider's message to the broker; each element of an array is one. Only ids that are known to be
+ * of events are used: with an object's id, its second event would count as a repeat of the first.
  *
  * @param provider our id of it
  */
@@ -35,7 +35,7 @@ export function readForwardedEvents(provider: string, payloadText: string): Norm
 }
 
 function typeOf(object: SentObject): string | null {
-  // Slack wraps what it tells of.
+  // Slack wraps its events.
   const inner =
     wordOf(object, "type") === "event_callback" ? typed.safeParse(memberOf(object, "event")) : null;
   if (inner?.success === true) return toWord(inner.data.type);
@@ -59,7 +59,7 @@ function idOf(provider: string, object: SentObject): string | null {
       return pushed.success ? toWord(pushed.data.messageId) : null;
     }
     default:
-      // CloudEvents, which QuickBooks sends.
+      // QuickBooks sends CloudEvents.
       return object.members.has("specversion") ? wordOf(object, "id") : null;
   }
 }

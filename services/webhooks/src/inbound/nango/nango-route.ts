@@ -18,7 +18,7 @@ import { verifyNango } from "./verify-nango.ts";
 
 const NANGO = "nango";
 const REFUSAL = "Invalid signature";
-/** The broker and the provider are asked meanwhile; the broker waits 20 s for us. */
+/** The broker and the provider are asked meanwhile. The broker waits 20 s for the answer. */
 const REPORT_TIMEOUT_MS = 15_000;
 const KEY_HEADERS = ["idempotency-key", "x-event-id"];
 const KEY_CHARS_MAX = 100;
@@ -38,8 +38,8 @@ const report = z.object({
 type Report = z.output<typeof report>;
 
 /**
- * What the OAuth broker sends: how attempts to connect accounts went, when it has synchronised one, and
- * providers' events. Without a secret nothing is taken.
+ * Accepts what the OAuth broker sends: results of connecting accounts, finished synchronisations, and providers'
+ * events. Without a secret nothing is accepted.
  */
 export function createNangoRoute(context: InboundContext): InboundRoute {
   const secrets = listSecrets(context.secrets.nango);
@@ -86,7 +86,7 @@ async function take(
   }
 }
 
-/** What it is about is recorded as an event of the company, when there is one. */
+/** Records a report as an event of the connection's company, if there is one. */
 async function takeReport(
   { intake }: InboundContext,
   request: InboundRequest,
@@ -121,7 +121,7 @@ function reportAuthorization({ accounts }: InboundContext, said: Report): Promis
   );
 }
 
-/** One that has failed has synchronised nothing. */
+/** A failed report has synchronised nothing. */
 function reportSync({ accounts }: InboundContext, said: Report): Promise<FoundConnection> {
   const name = { brokerConnectionId: said.connectionId, integrationId: said.providerConfigKey };
   const identity = webhooksWith("internal:accounts");
@@ -139,7 +139,10 @@ async function unlessUnknown(told: Promise<FoundConnection>): Promise<FoundConne
   }
 }
 
-/** The events of a provider, for the company of the connection. The first one's id is answered, and all runs. */
+/**
+ * Accepts a provider's events for the connection's company. The answer has the first one's id, and the number of
+ * all runs.
+ */
 async function takeForward(
   { intake }: InboundContext,
   request: InboundRequest,
@@ -198,7 +201,7 @@ function integrationOf({ id, auth }: ProviderManifest): string {
   return auth.kind === "oauth" ? (auth.brokerIntegration ?? id) : id;
 }
 
-/** The sender's own id of a request (D41); one that is too long to be kept is none. */
+/** The sender's own id of a request (D41); one that is too long counts as none. */
 function findKey({ headers }: InboundRequest): string | null {
   const [key] = KEY_HEADERS.flatMap((name) => headers.get(name) ?? []);
   return key === undefined || key.length > KEY_CHARS_MAX ? null : toWord(key);
@@ -208,7 +211,7 @@ function bounded(id: string): string {
   return id.length > REPEAT_ID_CHARS_MAX ? createHash("sha256").update(id).digest("hex") : id;
 }
 
-/** What is recorded when nobody is known whom it is for. */
+/** The record of a request whose company is not known. */
 function nobodys(request: InboundRequest): Omit<InboundMessage, "signature"> {
   return {
     provider: NANGO,

@@ -4,8 +4,8 @@ import type { SignatureVerdict } from "../provider-handler.ts";
 import { isSigned, parseHexDigest } from "../signatures/hmac.ts";
 
 /**
- * Nango's schemes: `X-Nango-Hmac-Sha256` is the HMAC-SHA256 of the body, in hexadecimal digits; the older
- * `X-Nango-Signature` the SHA-256 of secret and body. When the former is there the latter does not count.
+ * Nango's schemes: `X-Nango-Hmac-Sha256` is the HMAC-SHA256 of the body, in hexadecimal digits. The older
+ * `X-Nango-Signature` is the SHA-256 of secret and body. If the former is there the latter does not count.
  */
 export function verifyNango(
   request: Pick<InboundRequest, "headers" | "rawBody">,
@@ -15,7 +15,7 @@ export function verifyNango(
   const [hmac, ...hmacs] = request.headers.get("x-nango-hmac-sha256") ?? [];
   const [older, ...olders] = request.headers.get("x-nango-signature") ?? [];
   if (hmac === undefined && older === undefined) return "missing";
-  // Which of several another party has looked at nobody knows.
+  // Of several values nobody knows which one a proxy has checked.
   if (hmacs.length + olders.length > 0) return "failed";
   const digest = parseHexDigest(hmac ?? older ?? "");
   if (digest === null) return "failed";

@@ -11,8 +11,8 @@ import { isTimestampedSignature } from "../signatures/timestamped-signature.ts";
 const EVENTS_MAX = 1_000;
 
 /**
- * The finance application of our own: one event or an array of them, each `{id, type, externalAccountId, data}`.
- * `X-Finance-Signature` is made as that of our deliveries: `t=<unix seconds>,v1=<hex>` (D40).
+ * Our own finance application: one event or an array of them, each `{id, type, externalAccountId, data}`.
+ * `X-Finance-Signature` is made like that of our deliveries: `t=<unix seconds>,v1=<hex>` (D40).
  */
 export function createFinanceHandler(settings: InboundSecrets): ProviderHandler<SentObject> {
   const secrets = listSecrets(settings.finance);
@@ -42,7 +42,7 @@ function accountOf(event: SentObject): string | null {
   return wordOf(event, "externalAccountId") ?? wordOf(event, "accountId");
 }
 
-/** Nobody promises that ids of different accounts differ. */
+/** Ids of different accounts may be the same. */
 function repeatIdOf(event: SentObject): { repeatId?: string } {
   const id = wordOf(event, "id");
   if (id === null) return {};

@@ -9,16 +9,16 @@ import { isSigned, isTimely, parseBase64Digest } from "../signatures/hmac.ts";
 
 /** HubSpot sends up to 100 events at once. */
 const EVENTS_MAX = 1_000;
-/** Characters that HubSpot signs as they are when a query has them encoded. */
+/** Characters that HubSpot signs unencoded when a query has them encoded. */
 const SIGNED_PLAIN = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
-/** What tells an event from all others, together. */
+/** The members that together identify an event. */
 const IDENTIFYING = ["portalId", "eventId", "subscriptionId", "objectId", "occurredAt"];
 
 /**
  * HubSpot: `X-HubSpot-Signature-v3` is the HMAC-SHA256, in base64, of method, address, body and
- * `X-HubSpot-Request-Timestamp` (milliseconds) under the app's client secret
- * (developers.hubspot.com/docs, "Request validation"). The older signatures have no time and are not looked at.
+ * `X-HubSpot-Request-Timestamp` (milliseconds) under the app's client secret (developers.hubspot.com/docs, "Request
+ * validation"). The older signatures have no time and are ignored.
  */
 export function createHubspotHandler(settings: InboundSecrets): ProviderHandler<SentObject> {
   const secrets = listSecrets(settings.hubspot);
@@ -52,7 +52,7 @@ export function createHubspotHandler(settings: InboundSecrets): ProviderHandler<
   };
 }
 
-/** An eventId is not unique, says HubSpot, neither over portals nor over subscriptions. Null without one. */
+/** An eventId is unique neither over portals nor over subscriptions, says HubSpot. Null without one. */
 export function hubspotRepeatId(event: SentObject): string | null {
   if (wordOf(event, "eventId") === null) return null;
   const repeatId = IDENTIFYING.map((name) => wordOf(event, name) ?? "").join("/");

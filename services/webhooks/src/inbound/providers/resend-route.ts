@@ -7,7 +7,7 @@ import { memberOf } from "../sent-json.ts";
 import { createSignedRoute } from "./signed-route.ts";
 import { findMessageId, verifyStandardWebhooks } from "./verify-standard-webhooks.ts";
 
-/** Each is looked up, as a whole and by its domain. */
+/** Each recipient is looked up as a whole and by its domain. */
 const RECIPIENTS_MAX = 50;
 const BRACKETED = /<([^<>]*)>\s*$/;
 
@@ -15,7 +15,7 @@ const recipients = z.array(z.unknown()).optional().catch([]);
 const addressed = z.object({ to: recipients, cc: recipients, bcc: recipients }).catch({});
 
 /**
- * E-mail that has come in with Resend. It belongs to the companies whose connections have a recipient's address
+ * Accepts e-mail that Resend has received. It belongs to the companies whose connections have a recipient's address
  * or domain as their account (D40).
  */
 export function createResendRoute(context: InboundContext): InboundRoute {

@@ -8,16 +8,16 @@ import { requireJsonType } from "../request-type.ts";
 import { readSentObject, SentJsonError } from "../sent-json.ts";
 import type { SentObject } from "../sent-json.ts";
 
-/** How the bodies of one provider, each with one event, are checked and read. */
+/** Checks and reads the bodies of one provider, each with one event. */
 export interface SignedSource {
   provider: string;
   verify(request: InboundRequest): SignatureVerdict;
-  /** The accounts at the provider that an event is about, as connections hold them. */
+  /** The accounts at the provider that an event concerns, as connections hold them. */
   accountsOf(event: SentObject): readonly string[];
   normalise(event: SentObject, request: InboundRequest): NormalisedEvent;
 }
 
-/** Why a request was refused: what the sender is told, and what is written down. */
+/** The reasons for refusing a request: the answer to the sender, and the text of the record. */
 const REFUSALS = {
   failed: { answer: "Invalid signature", signature: "failed" },
   missing: { answer: "Missing signature", signature: "skipped" },
@@ -27,7 +27,7 @@ const REFUSALS = {
   },
 } as const;
 
-/** A route of a provider that signs what it sends (D40). What is refused is recorded, too. */
+/** The route of a provider that signs what it sends (D40). Refused requests are recorded, too. */
 export function createSignedRoute(
   { intake, requireSignature }: Pick<InboundContext, "intake" | "requireSignature">,
   source: SignedSource,
@@ -48,7 +48,7 @@ export function createSignedRoute(
   };
 }
 
-/** A header that was sent twice is as good as a wrong one, and recorded like it. */
+/** A header that was sent twice counts as a wrong one, and is recorded like that. */
 function verify(source: SignedSource, request: InboundRequest): SignatureVerdict {
   try {
     return source.verify(request);
@@ -79,7 +79,7 @@ function readMessage(
   }
 }
 
-/** What is recorded of a body that nobody can read. */
+/** The record of a body that nobody can read. */
 function unread(
   { provider }: SignedSource,
   request: InboundRequest,

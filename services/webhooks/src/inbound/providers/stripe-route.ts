@@ -5,7 +5,7 @@ import { wordOf } from "../provider-input.ts";
 import { createSignedRoute } from "./signed-route.ts";
 import { verifyStripe } from "./verify-stripe.ts";
 
-/** Events of Stripe, those of connected accounts included: `account` tells whose they are. */
+/** Accepts events of Stripe, those of connected accounts included: `account` names the account. */
 export function createStripeRoute(context: InboundContext): InboundRoute {
   const secrets = listSecrets(context.secrets.stripe);
   return createSignedRoute(context, {

@@ -5,13 +5,13 @@ import { isSigned, isTimely, parseBase64Digest } from "../signatures/hmac.ts";
 
 const SECRET_PREFIX = "whsec_";
 const VERSION_PREFIX = "v1,";
-/** While a secret is replaced there are two; each further one costs a comparison. */
+/** Two are normal while a secret is replaced. Each further one costs a comparison. */
 const SIGNATURES_MAX = 16;
 
 /**
- * The scheme of Standard Webhooks (standardwebhooks.com), whose headers begin with `webhook-`, or `svix-` with
- * its inventor: a list of `v1,<base64>`, each the HMAC-SHA256 of `<id>.<unix seconds>.<body>` under a secret
- * in base64.
+ * Checks a signature of Standard Webhooks (standardwebhooks.com). Its headers begin with `webhook-`, or `svix-`
+ * with its inventor. The signature is a list of `v1,<base64>`, each the HMAC-SHA256 of `<id>.<unix seconds>.<body>`
+ * under a secret in base64.
  */
 export function verifyStandardWebhooks(
   request: Pick<InboundRequest, "headers" | "rawBody" | "receivedAt">,
@@ -33,7 +33,7 @@ export function verifyStandardWebhooks(
   return isSigned(secrets.map(toKey), parts, signatures) ? "verified" : "failed";
 }
 
-/** The sender's id of a message, the same on each of its tries; null when there is none. */
+/** The sender's id of a message, the same on each try; null when there is none. */
 export function findMessageId(request: Pick<InboundRequest, "headers">): string | null {
   return findEither(request, "id");
 }

@@ -3,7 +3,7 @@ import type { InboundRequest } from "../inbound-request.ts";
 import type { SignatureVerdict } from "../provider-handler.ts";
 import { isTimestampedSignature } from "../signatures/timestamped-signature.ts";
 
-/** Looks at `Stripe-Signature` (docs.stripe.com/webhooks#verify-manually). */
+/** Checks `Stripe-Signature` (docs.stripe.com/webhooks#verify-manually). */
 export function verifyStripe(
   request: Pick<InboundRequest, "headers" | "rawBody" | "receivedAt">,
   secrets: readonly string[],

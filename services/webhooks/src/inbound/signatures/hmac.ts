@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** How far a sender's clock may be from ours, either way, in milliseconds. */
+/** How far a sender's clock may differ from ours, either way, in milliseconds. */
 const TOLERANCE_MS = 300_000;
 
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
@@ -30,12 +30,12 @@ export function isSigned(
   return matches > 0;
 }
 
-/** The bytes of a SHA-256 in hexadecimal digits; null when it is none. */
+/** The bytes of a SHA-256 in hexadecimal digits; null for any other text. */
 export function parseHexDigest(text: string): Buffer | null {
   return SHA256_HEX.test(text) ? Buffer.from(text, "hex") : null;
 }
 
-/** The bytes of a SHA-256 in base64; null when it is none. */
+/** The bytes of a SHA-256 in base64; null for any other text. */
 export function parseBase64Digest(text: string): Buffer | null {
   return SHA256_BASE64.test(text) ? Buffer.from(text, "base64") : null;
 }

@@ -1,6 +1,6 @@
 import { isSigned, isTimely, parseHexDigest } from "./hmac.ts";
 
-/** While a secret is replaced there are two; each further one costs a comparison. */
+/** Two are normal while a secret is replaced. Each further one costs a comparison. */
 const SIGNATURES_MAX = 16;
 
 /**

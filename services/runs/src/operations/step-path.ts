@@ -1,7 +1,7 @@
 import type { CompiledStep } from "@workflow/definition";
 
 /** One step on the way down a path (D26). */
-export interface PlaceStep {
+export interface StepPathPart {
   step: CompiledStep;
   /** The position of the step in its block, from 0. */
   index: number;
@@ -12,14 +12,14 @@ export interface PlaceStep {
 }
 
 /** The position of a step in a definition and a run, from the top down to the step itself. */
-export type Place = readonly [PlaceStep, ...PlaceStep[]];
+export type StepPath = readonly [StepPathPart, ...StepPathPart[]];
 
 const LABEL = /^([A-Za-z0-9_-]{1,128})(?:\[(0|[1-9]\d{0,8})\])?$/;
 
 /** Reads a path; null when the definition has no such step. */
-export function parsePlace(steps: readonly CompiledStep[], path: string): Place | null {
+export function parseStepPath(steps: readonly CompiledStep[], path: string): StepPath | null {
   const labels = path.split(".");
-  const above: PlaceStep[] = [];
+  const above: StepPathPart[] = [];
   let block = steps;
   let prefix = "";
   for (let at = 0; at < labels.length;) {
@@ -30,7 +30,7 @@ export function parsePlace(steps: readonly CompiledStep[], path: string): Place 
     const stepPath = prefix + id;
     if (at === labels.length) {
       const last = { step, index, path: stepPath, part: null };
-      return number === undefined ? toPlace([...above, last]) : null;
+      return number === undefined ? toStepPath([...above, last]) : null;
     }
     const part = number === undefined ? (labels[at++] ?? "") : Number(number);
     const inside = blockOf(step, part);
@@ -93,6 +93,6 @@ export function blockOf(step: CompiledStep, part: number | string): readonly Com
   }
 }
 
-function toPlace([first, ...rest]: PlaceStep[]): Place | null {
+function toStepPath([first, ...rest]: StepPathPart[]): StepPath | null {
   return first === undefined ? null : [first, ...rest];
 }
