@@ -68,7 +68,7 @@ const SHARED_FILES = {
   workflows: { rpc: "context" },
   runs: { rpc: "context" },
   tables: { rpc: "context", "rpc|snapshots|threads|writes": "company-connections" },
-  integrations: { rpc: "context" },
+  integrations: { rpc: "context", agents: "settings" },
   webhooks: { rpc: "context", "inbound|outbound": "(options|service-identity)" },
 };
 
