@@ -68,7 +68,7 @@ const SHARED_FILES = {
   workflows: { rpc: "context" },
   runs: { rpc: "context" },
   tables: { rpc: "context", "rpc|snapshots|threads|writes": "company-connections" },
-  integrations: { rpc: "context" },
+  integrations: { rpc: "context", agents: "settings" },
   webhooks: { rpc: "context", "inbound|outbound": "(options|service-identity)" },
 };
 
@@ -127,7 +127,8 @@ export default {
     },
     {
       name: "frame-of-processes-is-on-top",
-      comment: "it knows events, rpc and db; no package knows it, so that none go round in a circle",
+      comment:
+        "it knows events, rpc and db; no package knows it, so that none go round in a circle",
       severity: "error",
       from: { path: "^packages/[^/]+/src" },
       to: { path: "^packages/service/src/run-service\\.ts$" },

@@ -1,4 +1,5 @@
-import { PROVIDER_IDS, providerSettingName, SETTINGS } from "@workflow/service";
+import { PROVIDER_IDS, providerSettingName } from "@workflow/service";
+import { SETTINGS } from "../../deploy/dev/src/setting-catalogue.ts";
 import type { Hide } from "./hide.ts";
 
 /** Providers whose accounts people authorize, in the tour with an authorization server each. */

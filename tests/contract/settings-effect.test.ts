@@ -1,16 +1,23 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { SETTINGS, withoutEffect, withoutEffectOfProviders } from "@workflow/service";
+import { withoutEffect, withoutEffectOfProviders } from "@workflow/service";
+import { SETTINGS } from "../../deploy/dev/src/setting-catalogue.ts";
+import { partOf } from "../../deploy/dev/src/topology.ts";
+import type { PartName } from "../../deploy/dev/src/topology.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const SERVICES = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
+const SERVICES = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"] as const;
+const DECLARATIONS = [
+  "packages/service/src/settings.ts",
+  ...SERVICES.map((service) => `services/${service}/src/settings.ts`),
+];
 const NAMES = Object.keys(SETTINGS);
 /**
  * npm start runs both halves of runs, and says so when it is asked for one (see its tests); it is one process,
  * which nobody takes the place of while it stops.
  */
-const NOT_FOR_NPM_START = ["RUNS_ROLE", "STOP_DELAY_MS"];
+const NOT_FOR_NPM_START = ["STOP_DELAY_MS", "RUNS_ROLE"];
 
 /** Beside npm start: the list of parts that run apart. */
 const OF_SEPARATE_PARTS = ["deploy/dev/src/topology.ts"];
@@ -31,8 +38,17 @@ const CONFIGURED = [
 interface Source {
   file: string;
   code: string;
-  config: string;
 }
+
+/** A part that runs each service; both parts of runs have the same settings. */
+const PARTS_OF: Readonly<Record<(typeof SERVICES)[number], PartName>> = {
+  gateway: "gateway",
+  workflows: "workflows",
+  runs: "runs-api",
+  tables: "tables",
+  integrations: "integrations",
+  webhooks: "webhooks",
+};
 
 const sources = new Map<string, Source[]>();
 
@@ -54,7 +70,7 @@ describe("a setting", () => {
 
   it.each(SERVICES)("that a service picks is read by it: %s", (service) => {
     const own = sources.get(`services/${service}`) ?? [];
-    const picked = own.flatMap(({ config }) => pickedIn(config));
+    const picked = partOf(PARTS_OF[service]).settings;
     const read = [...readIn(own), ...readFor(own)];
     expect(picked.length).toBeGreaterThan(4);
     expect(picked.filter((name) => !read.includes(name))).toEqual([]);
@@ -98,15 +114,11 @@ function readFor(own: readonly Source[]): string[] {
 }
 
 function isMarked(name: string): boolean {
-  const known = SETTINGS_BY_NAME.get(name);
-  return known !== undefined && withoutEffect(known) !== undefined;
+  const setting = SETTINGS_BY_NAME.get(name);
+  return setting !== undefined && withoutEffect(setting) !== undefined;
 }
 
-const SETTINGS_BY_NAME = new Map(namesOf(SETTINGS).map((name) => [name as string, name]));
-
-function namesOf<Name extends string>(object: Readonly<Record<Name, unknown>>): Name[] {
-  return Object.keys(object).filter((name): name is Name => Object.hasOwn(object, name));
-}
+const SETTINGS_BY_NAME = new Map(Object.entries(SETTINGS));
 
 /** The settings that some code reads: `config.PORT`, or `const { PORT: port } = config`. */
 function readIn(files: readonly Source[]): string[] {
@@ -114,17 +126,12 @@ function readIn(files: readonly Source[]): string[] {
   return NAMES.filter((name) => words.has(name));
 }
 
-function pickedIn(config: string): string[] {
-  const list = /pickSettings\(([^)]*)\)/.exec(config)?.[1] ?? "";
-  return [...list.matchAll(/"([A-Z0-9_]+)"/g)].map(([, name = ""]) => name);
-}
-
 async function readSources(folder: string): Promise<Source[]> {
   const files = await readdir(join(ROOT, folder, "src"), { recursive: true }).catch(() => []);
   const found = files
     .filter((file) => file.endsWith(".ts"))
     .map((file) => join(folder, "src", file))
-    .filter((file) => file !== "packages/service/src/settings.ts");
+    .filter((file) => !DECLARATIONS.includes(file));
   return Promise.all(
     found.map(async (file) => {
       const text = await readFile(join(ROOT, file), "utf8");
@@ -133,7 +140,7 @@ async function readSources(folder: string): Promise<Source[]> {
         .replaceAll(/(?<![:"])\/\/.*$/gm, "")
         .replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""')
         .replaceAll(/\b[A-Z0-9_]+: true\b/g, "");
-      return { file, code, config: file.endsWith("/config.ts") ? text : "" };
+      return { file, code };
     }),
   );
 }

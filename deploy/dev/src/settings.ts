@@ -3,10 +3,10 @@ import {
   explainSettingsWithoutEffect,
   parseConfig,
   parseProviderSettings,
-  SETTINGS,
 } from "@workflow/service";
 import type { ConfigProblem, Environment, ProviderSettings } from "@workflow/service";
 import { z } from "zod";
+import { SETTINGS } from "./setting-catalogue.ts";
 
 const schema = z.object(SETTINGS);
 

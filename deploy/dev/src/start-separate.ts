@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
-import { ConfigError, explainSettingsWithoutEffect, SETTINGS } from "@workflow/service";
+import { ConfigError, explainSettingsWithoutEffect } from "@workflow/service";
 import { runSystem } from "./run-system.ts";
 import { explainOwnPlaces, startSeparateSystem } from "./separate/system.ts";
+import { SETTINGS } from "./setting-catalogue.ts";
 import { readSettings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 

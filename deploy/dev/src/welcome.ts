@@ -1,4 +1,4 @@
-import { SETTINGS } from "@workflow/service";
+import { SHARED_SETTINGS } from "@workflow/service";
 import type { FirstCompany } from "@workflow/service-gateway/admin";
 
 /** Transforms and a condition only: it runs without reaching anything outside. */
@@ -79,7 +79,9 @@ Logs: ${logFile} (errors are shown here too). Ctrl-C stops everything.
 /** Without them the admin command would mean the system in `.data`. The URL holds a password. */
 function settingsFor({ DATA_DIR, DATABASE_URL }: SystemPlace): string {
   if (DATABASE_URL !== undefined) return "DATABASE_URL=… ";
-  return DATA_DIR === SETTINGS.DATA_DIR.parse(undefined) ? "" : `DATA_DIR=${quote(DATA_DIR)} `;
+  return DATA_DIR === SHARED_SETTINGS.DATA_DIR.parse(undefined)
+    ? ""
+    : `DATA_DIR=${quote(DATA_DIR)} `;
 }
 
 /** One word for a shell. */

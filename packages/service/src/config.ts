@@ -4,8 +4,8 @@ import type { ConfigProblem } from "./config-error.ts";
 import { PROVIDER_IDS, PROVIDER_SETTINGS, providerSettingName } from "./provider-settings.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 import { fileSettingName, readSettingFiles } from "./setting-files.ts";
-import { SETTINGS } from "./settings.ts";
-import type { SettingName } from "./settings.ts";
+import { NAMES_OF_SERVICES } from "./setting-names.ts";
+import { PROCESS_SETTINGS, SHARED_SETTINGS } from "./settings.ts";
 import { keysOf } from "./keys-of.ts";
 import { findUnknownSettings } from "./unknown-settings.ts";
 
@@ -17,16 +17,30 @@ const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK|^(DATABASE|NATS|SMTP)_URL$|_H
 const MAY_HOLD_CREDENTIALS = /@/;
 const SHOWN_VALUE_LENGTH_MAX = 60;
 
+type SharedName = keyof typeof SHARED_SETTINGS;
+
 /**
- * A schema of the named settings, for `parseConfig`. A service makes an optional setting required with
- * zod: `pickSettings("PORT", "DATABASE_URL").required({ DATABASE_URL: true })`. Names must be given,
- * since a bare `required()` would remove the defaults.
+ * A schema of the named settings that services share, for `parseConfig`. A service makes an optional
+ * setting required with zod: `pickSettings("DATABASE_URL").required({ DATABASE_URL: true })`. Names must
+ * be given, since a bare `required()` would remove the defaults.
  */
-export function pickSettings<const Name extends SettingName>(
+export function pickSettings<const Name extends SharedName>(
   ...names: readonly Name[]
-): z.ZodObject<Pick<typeof SETTINGS, Name>>;
-export function pickSettings(...names: readonly SettingName[]): z.ZodObject {
-  return z.object(Object.fromEntries(names.map((name) => [name, SETTINGS[name]])));
+): z.ZodObject<Pick<typeof SHARED_SETTINGS, Name>>;
+export function pickSettings(...names: readonly SharedName[]): z.ZodObject {
+  return z.object(Object.fromEntries(names.map((name) => [name, SHARED_SETTINGS[name]])));
+}
+
+/**
+ * A schema of all that a service's process is told: what every process is, the service's own settings, and
+ * the named ones that it shares with others.
+ */
+export function serviceSettings<Own extends z.ZodRawShape, const Name extends SharedName>(
+  own: Own,
+  ...shared: readonly Name[]
+): z.ZodObject<typeof PROCESS_SETTINGS & Own & Pick<typeof SHARED_SETTINGS, Name>>;
+export function serviceSettings(own: z.ZodRawShape, ...shared: readonly SharedName[]): z.ZodObject {
+  return z.object({ ...PROCESS_SETTINGS, ...own, ...pickSettings(...shared).shape });
 }
 
 /**
@@ -105,7 +119,8 @@ function withoutEmpty(env: Environment): Record<string, string> {
 }
 
 function unknownProblems(given: Environment, picked: readonly string[]): ConfigProblem[] {
-  const names = [...Object.keys(SETTINGS), ...picked, ...providerSettingNames()];
+  const ours = [...Object.keys(SHARED_SETTINGS), ...NAMES_OF_SERVICES];
+  const names = [...ours, ...picked, ...providerSettingNames()];
   const known = [...new Set([...names, ...names.map(fileSettingName)])];
   return findUnknownSettings(Object.keys(given), known).map(({ name, suggestion }) => ({
     setting: name,

@@ -2,7 +2,7 @@ export { cacheMetrics } from "./cache-metrics.ts";
 export type { CacheMetrics, CacheSize } from "./cache-metrics.ts";
 export { AnswerTurns } from "./answer-turns.ts";
 export { CompanyWrites } from "./company-writes.ts";
-export { parseConfig, parseProviderSettings, pickSettings } from "./config.ts";
+export { parseConfig, parseProviderSettings, pickSettings, serviceSettings } from "./config.ts";
 export type { Environment } from "./config.ts";
 export { ConfigError } from "./config-error.ts";
 export type { ConfigProblem } from "./config-error.ts";
@@ -39,8 +39,8 @@ export { Slices } from "./slices.ts";
 export { Shares } from "./shares.ts";
 export type { ShareLimits } from "./shares.ts";
 export { fileSettingName, readSettingFiles } from "./setting-files.ts";
-export { SETTINGS } from "./settings.ts";
-export type { SettingName } from "./settings.ts";
+export type { SettingName } from "./setting-names.ts";
+export { SHARED_SETTINGS } from "./settings.ts";
 export { settingsTable } from "./settings-table.ts";
 export {
   explainSettingsWithoutEffect,

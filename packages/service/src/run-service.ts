@@ -6,6 +6,7 @@ import type { RpcTls } from "@workflow/rpc";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import type { z } from "zod";
 import type { Environment } from "./config.ts";
 import { createLogger } from "./logger.ts";
 import { createMetricsRegistry } from "./metrics.ts";
@@ -16,27 +17,17 @@ import { runMain } from "./run-main.ts";
 import type { Running } from "./run-main.ts";
 import { createScope } from "./scope.ts";
 import type { Scope } from "./scope.ts";
-import type { SETTINGS } from "./settings.ts";
+import type { PROCESS_SETTINGS } from "./settings.ts";
 import { openServiceTraces, traceSettings } from "./tracing.ts";
 
 /** Longer than the time that a server takes to finish its calls. */
 const STOP_TIMEOUT_MS = 15_000;
 
-type Setting<Name extends keyof typeof SETTINGS> = ReturnType<(typeof SETTINGS)[Name]["parse"]>;
-
-/** The settings that the process of every service has. */
-export interface ProcessConfig extends Readonly<Parameters<typeof traceSettings>[0]> {
+/** The settings that the process of every service has; it needs a database and an event bus. */
+export type ProcessConfig = z.output<z.ZodObject<typeof PROCESS_SETTINGS>> & {
   DATABASE_URL: string;
   NATS_URL: string;
-  NATS_REPLICAS: Setting<"NATS_REPLICAS">;
-  GRPC_TLS_CERT_FILE?: string | undefined;
-  GRPC_TLS_KEY_FILE?: string | undefined;
-  GRPC_TLS_CA_FILE?: string | undefined;
-  GRPC_ALLOW_PLAINTEXT: boolean;
-  LOG_LEVEL: Setting<"LOG_LEVEL">;
-  METRICS_HOST: string;
-  METRICS_PORT: number;
-}
+};
 
 /** The parts of every process, by the names of the services' options. */
 export interface ProcessParts {

@@ -1,14 +1,17 @@
+import type { z } from "zod";
 import { keysOf } from "./keys-of.ts";
 import { PROVIDER_SETTINGS } from "./provider-settings.ts";
-import { SETTINGS } from "./settings.ts";
 import { withoutEffect, withoutEffectOfProviders } from "./settings-without-effect.ts";
 
-/** The catalogue as a Markdown table, for docs/ops/settings.md. */
-export function settingsTable(): string {
-  const rows = keysOf(SETTINGS).map((name) => {
-    const { description = "" } = SETTINGS[name];
-    const value = showDefault(SETTINGS[name].safeParse(undefined).data);
-    return row(`\`${name}\``, value, description + note(withoutEffect(name)));
+/**
+ * Settings as a Markdown table, for docs/ops/settings.md; those of providers come last.
+ *
+ * @param catalogue the settings by name
+ */
+export function settingsTable(catalogue: Readonly<Record<string, z.ZodType>>): string {
+  const rows = Object.entries(catalogue).map(([name, setting]) => {
+    const value = showDefault(setting.safeParse(undefined).data);
+    return row(`\`${name}\``, value, (setting.description ?? "") + note(withoutEffect(setting)));
   });
   const providerRows = keysOf(PROVIDER_SETTINGS).map((key) => {
     const { description } = PROVIDER_SETTINGS[key];

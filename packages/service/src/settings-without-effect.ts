@@ -1,15 +1,15 @@
+import type { z } from "zod";
 import type { Environment } from "./config.ts";
 import { keysOf } from "./keys-of.ts";
 import { PROVIDER_IDS, PROVIDER_SETTINGS, providerSettingName } from "./provider-settings.ts";
-import { SETTINGS } from "./settings.ts";
-import type { SettingName } from "./settings.ts";
+import { SHARED_SETTINGS } from "./settings.ts";
 
 /**
  * What this version does not do, though a setting is meant for it; undefined for a setting that is
  * read.
  */
-export function withoutEffect(name: SettingName): string | undefined {
-  return textOrUndefined(SETTINGS[name].meta()?.["withoutEffect"]);
+export function withoutEffect(setting: z.ZodType): string | undefined {
+  return textOrUndefined(setting.meta()?.["withoutEffect"]);
 }
 
 /** The same for a setting that each provider has. */
@@ -34,8 +34,10 @@ function marks(): Map<string, string | undefined> {
       byName.set(providerSettingName(id, key), withoutEffectOfProviders(key));
     }
   }
-  // For a name that is in both, the catalogue counts.
-  for (const name of keysOf(SETTINGS)) byName.set(name, withoutEffect(name));
+  // For a name that is in both, the shared setting counts. A setting of one service has an effect.
+  for (const name of keysOf(SHARED_SETTINGS)) {
+    byName.set(name, withoutEffect(SHARED_SETTINGS[name]));
+  }
   return byName;
 }
 

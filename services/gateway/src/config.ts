@@ -1,20 +1,12 @@
-import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
+import { ConfigError, parseConfig, serviceSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
+import { SETTINGS } from "./settings.ts";
 
-const picked = pickSettings(
-  "PORT",
+const picked = serviceSettings(
+  SETTINGS,
   "PUBLIC_URL",
-  "TRUSTED_PROXIES",
-  "CORS_ORIGINS",
-  "CONNECTIONS_MAX",
-  "COMPANY_CONNECTIONS_MAX",
   "STOP_DELAY_MS",
-  "AUDIT_RETENTION_DAYS",
-  "DATABASE_URL",
-  "DATABASE_POOL_SIZE",
-  "NATS_URL",
-  "NATS_REPLICAS",
   "WORKFLOWS_GRPC_ADDR",
   "RUNS_GRPC_ADDR",
   "TABLES_GRPC_ADDR",
@@ -22,23 +14,7 @@ const picked = pickSettings(
   "WEBHOOKS_GRPC_ADDR",
   "WEBHOOKS_HTTP_ADDR",
   "WEBHOOKS_HTTP_TLS",
-  "RATE_LIMIT_READ",
-  "RATE_LIMIT_WRITE",
-  "RATE_LIMIT_EXECUTE",
-  "RATE_LIMIT_COMPANY_FACTOR",
-  "RATE_LIMIT_INBOUND",
-  "GRPC_TLS_CERT_FILE",
-  "GRPC_TLS_KEY_FILE",
-  "GRPC_TLS_CA_FILE",
-  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PRIVATE_KEY",
-  "LOG_LEVEL",
-  "METRICS_HOST",
-  "METRICS_PORT",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_EXPORTER_OTLP_HEADERS",
-  "OTEL_TRACES_SAMPLER",
-  "OTEL_TRACES_SAMPLER_ARG",
 );
 
 /** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */

@@ -1,43 +1,19 @@
-import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
+import { ConfigError, parseConfig, serviceSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
+import { SETTINGS } from "./settings.ts";
 
-const picked = pickSettings(
-  "DATABASE_URL",
-  "DATABASE_POOL_SIZE",
-  "NATS_URL",
-  "NATS_REPLICAS",
-  "TASK_RUNTIME",
+const picked = serviceSettings(
+  SETTINGS,
   "RUNS_GRPC_ADDR",
   "TABLES_GRPC_ADDR",
   "INTEGRATIONS_GRPC_ADDR",
   "GRPC_REFLECTION",
-  "GRPC_TLS_CERT_FILE",
-  "GRPC_TLS_KEY_FILE",
-  "GRPC_TLS_CA_FILE",
-  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "OUTBOUND_ALLOW_PRIVATE",
   "OUTBOUND_DNS_SERVERS",
   "OUTBOUND_NAT64_PREFIXES",
-  "RUNS_ROLE",
-  "RUNS_POOL",
-  "RUNS_LEASE_MS",
-  "WORKER_CONCURRENCY",
-  "WORKER_MEMORY_MB",
-  "RUN_BYTES_MAX",
-  "COMPANY_BACKLOG_MAX",
-  "COMPANY_WATCHERS_MAX",
-  "COMPANY_SYNC_WAITS_MAX",
-  "RUN_RETENTION_DAYS",
-  "LOG_LEVEL",
-  "METRICS_HOST",
-  "METRICS_PORT",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_EXPORTER_OTLP_HEADERS",
-  "OTEL_TRACES_SAMPLER",
-  "OTEL_TRACES_SAMPLER_ARG",
 );
 
 /** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */

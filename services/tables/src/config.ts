@@ -1,29 +1,13 @@
-import { parseConfig, pickSettings } from "@workflow/service";
+import { parseConfig, serviceSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
+import { SETTINGS } from "./settings.ts";
 
-const picked = pickSettings(
-  "DATABASE_URL",
-  "DATABASE_POOL_SIZE",
-  "NATS_URL",
-  "NATS_REPLICAS",
-  "TABLE_BYTES_MAX",
-  "TABLES_CACHE_MB",
-  "TABLES_THREADS",
+const picked = serviceSettings(
+  SETTINGS,
   "TABLES_GRPC_ADDR",
   "GRPC_REFLECTION",
-  "GRPC_TLS_CERT_FILE",
-  "GRPC_TLS_KEY_FILE",
-  "GRPC_TLS_CA_FILE",
-  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
-  "LOG_LEVEL",
-  "METRICS_HOST",
-  "METRICS_PORT",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_EXPORTER_OTLP_HEADERS",
-  "OTEL_TRACES_SAMPLER",
-  "OTEL_TRACES_SAMPLER_ARG",
 );
 
 /** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */

@@ -1,12 +1,10 @@
-import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
+import { ConfigError, parseConfig, serviceSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
+import { SETTINGS } from "./settings.ts";
 
-const picked = pickSettings(
-  "DATABASE_URL",
-  "DATABASE_POOL_SIZE",
-  "NATS_URL",
-  "NATS_REPLICAS",
+const picked = serviceSettings(
+  SETTINGS,
   "SECRETS_KEK",
   "PUBLIC_URL",
   "RUNS_GRPC_ADDR",
@@ -15,32 +13,12 @@ const picked = pickSettings(
   "WEBHOOKS_HTTP_ADDR",
   "STOP_DELAY_MS",
   "WEBHOOKS_HTTP_TLS",
-  "DELIVERY_RETRY_DELAYS_MS",
-  "WEBHOOK_RETENTION_DAYS",
-  "WEBHOOK_REQUIRE_SIGNATURE",
-  "NANGO_WEBHOOK_SECRET",
-  "STRIPE_WEBHOOK_SECRET",
-  "RESEND_WEBHOOK_SECRET",
-  "AIRWALLEX_WEBHOOK_SECRET",
-  "HUBSPOT_CLIENT_SECRET",
-  "FINANCE_WEBHOOK_SECRET",
   "OUTBOUND_ALLOW_PRIVATE",
   "OUTBOUND_DNS_SERVERS",
   "OUTBOUND_NAT64_PREFIXES",
   "GRPC_REFLECTION",
-  "GRPC_TLS_CERT_FILE",
-  "GRPC_TLS_KEY_FILE",
-  "GRPC_TLS_CA_FILE",
-  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
-  "LOG_LEVEL",
-  "METRICS_HOST",
-  "METRICS_PORT",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_EXPORTER_OTLP_HEADERS",
-  "OTEL_TRACES_SAMPLER",
-  "OTEL_TRACES_SAMPLER_ARG",
 );
 
 /** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */

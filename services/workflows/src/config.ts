@@ -1,30 +1,16 @@
-import { parseConfig, pickSettings } from "@workflow/service";
+import { parseConfig, serviceSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-const picked = pickSettings(
-  "DATABASE_URL",
-  "DATABASE_POOL_SIZE",
-  "NATS_URL",
-  "NATS_REPLICAS",
+const picked = serviceSettings(
+  {},
   "WORKFLOWS_GRPC_ADDR",
   "RUNS_GRPC_ADDR",
   "GRPC_REFLECTION",
-  "GRPC_TLS_CERT_FILE",
-  "GRPC_TLS_KEY_FILE",
-  "GRPC_TLS_CA_FILE",
-  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "OPENAI_MODEL",
   "ANTHROPIC_MODEL",
-  "LOG_LEVEL",
-  "METRICS_HOST",
-  "METRICS_PORT",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_EXPORTER_OTLP_HEADERS",
-  "OTEL_TRACES_SAMPLER",
-  "OTEL_TRACES_SAMPLER_ARG",
 );
 
 /** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */

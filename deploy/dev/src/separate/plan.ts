@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { join } from "node:path";
-import { SETTINGS } from "@workflow/service";
 import type { SettingName } from "@workflow/service";
+import { SETTINGS } from "../setting-catalogue.ts";
 import type { SigningKeys } from "../keys.ts";
 import type { DatabaseUrlOf } from "../service-logins.ts";
 import { PARTS, partOf } from "../topology.ts";

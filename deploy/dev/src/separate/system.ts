@@ -1,16 +1,11 @@
 import { join } from "node:path";
-import {
-  ConfigError,
-  createScope,
-  fileSettingName,
-  readSettingFiles,
-  SETTINGS,
-} from "@workflow/service";
+import { ConfigError, createScope, fileSettingName, readSettingFiles } from "@workflow/service";
 import type { Environment, Scope } from "@workflow/service";
 import { explainFullDisk, layFoundation, makeFirstCompany } from "../foundation.ts";
 import type { Foundation, System, SystemOptions } from "../foundation.ts";
 import { ensureSigningKeys, secretsKeksLoader } from "../keys.ts";
 import { assertPortFree } from "../ports.ts";
+import { SETTINGS } from "../setting-catalogue.ts";
 import type { Settings } from "../settings.ts";
 import { explain, StartError } from "../start-error.ts";
 import { PARTS, partOf } from "../topology.ts";

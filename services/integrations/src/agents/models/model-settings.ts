@@ -1,16 +1,17 @@
-import { parseConfig, pickSettings } from "@workflow/service";
+import { parseConfig, serviceSettings } from "@workflow/service";
 import type { z } from "zod";
+import { SETTINGS } from "../../settings.ts";
 import type { ModelsOptions } from "./create-models.ts";
 
-const settings = pickSettings(
-  "OPENAI_API_KEY",
-  "OPENAI_BASE_URL",
-  "OPENAI_API",
-  "OPENAI_MODEL",
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_BASE_URL",
-  "ANTHROPIC_MODEL",
-);
+const settings = serviceSettings(SETTINGS, "OPENAI_MODEL", "ANTHROPIC_MODEL").pick({
+  OPENAI_API_KEY: true,
+  OPENAI_BASE_URL: true,
+  OPENAI_API: true,
+  OPENAI_MODEL: true,
+  ANTHROPIC_API_KEY: true,
+  ANTHROPIC_BASE_URL: true,
+  ANTHROPIC_MODEL: true,
+});
 
 /** Which models there are, without how the network is. */
 export type ModelSettings = Pick<ModelsOptions, "openai" | "anthropic">;

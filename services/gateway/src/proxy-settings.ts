@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { setting } from "./setting-types.ts";
+import { setting } from "@workflow/service/setting-types";
 
 /** Networks that operators may name instead of listing them. Express knows the same names. */
 const NAMED_NETWORKS: ReadonlyMap<string, readonly string[]> = new Map([

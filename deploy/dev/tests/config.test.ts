@@ -7,13 +7,13 @@ import {
   ConfigError,
   parseConfig,
   parseProviderSettings,
-  pickSettings,
-  SETTINGS,
+  serviceSettings,
   settingsTable,
-} from "../src/index.ts";
-import type { Environment, SettingName } from "../src/index.ts";
+} from "@workflow/service";
+import type { Environment, SettingName } from "@workflow/service";
+import { SETTINGS } from "../src/setting-catalogue.ts";
 
-const everySetting = pickSettings(...settingNames());
+const everySetting = serviceSettings(SETTINGS);
 
 describe("settings that are not set", () => {
   it("have the documented defaults, also when they are empty", () => {
@@ -117,7 +117,7 @@ describe("settings that are set", () => {
 
 describe("a ConfigError", () => {
   it("lists every problem at once", () => {
-    const schema = pickSettings("PORT", "DATABASE_URL", "LOG_LEVEL").required({
+    const schema = everySetting.pick({ PORT: true, DATABASE_URL: true, LOG_LEVEL: true }).required({
       DATABASE_URL: true,
     });
 
@@ -226,7 +226,7 @@ describe("settings of providers", () => {
 
 describe("the table of settings", () => {
   it("has a row with a sentence for each", () => {
-    const rows = settingsTable().split("\n");
+    const rows = settingsTable(SETTINGS).split("\n");
 
     for (const name of settingNames()) {
       const row = rows.find((line) => line.startsWith(`| \`${name}\` |`));
@@ -274,7 +274,9 @@ describe("settings about browsers and proxies", () => {
       ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
     ],
   ])("take proxies by number or network: %s", (text, expected) => {
-    const config = parseConfig(pickSettings("TRUSTED_PROXIES"), { TRUSTED_PROXIES: text });
+    const config = parseConfig(everySetting.pick({ TRUSTED_PROXIES: true }), {
+      TRUSTED_PROXIES: text,
+    });
     expect(config.TRUSTED_PROXIES).toEqual(expected);
   });
 
@@ -288,13 +290,16 @@ describe("settings about browsers and proxies", () => {
     "10.0.0.1,",
     "10.0.0.1;::1",
   ])("refuse proxies that are none: %s", (text) => {
-    const parse = () => parseConfig(pickSettings("TRUSTED_PROXIES"), { TRUSTED_PROXIES: text });
+    const parse = () =>
+      parseConfig(everySetting.pick({ TRUSTED_PROXIES: true }), { TRUSTED_PROXIES: text });
     expect(parse).toThrow(/TRUSTED_PROXIES.*CIDR blocks/);
   });
 
   it("take origins exactly as browsers send them", () => {
     const origins = "https://app.example.com, http://localhost:3000";
-    const config = parseConfig(pickSettings("CORS_ORIGINS"), { CORS_ORIGINS: origins });
+    const config = parseConfig(everySetting.pick({ CORS_ORIGINS: true }), {
+      CORS_ORIGINS: origins,
+    });
     expect(config.CORS_ORIGINS).toEqual(["https://app.example.com", "http://localhost:3000"]);
   });
 
@@ -308,13 +313,14 @@ describe("settings about browsers and proxies", () => {
     "https://*.example.com/x",
     "ftp://x",
   ])("refuse what is no origin: %s", (text) => {
-    const parse = () => parseConfig(pickSettings("CORS_ORIGINS"), { CORS_ORIGINS: text });
+    const parse = () =>
+      parseConfig(everySetting.pick({ CORS_ORIGINS: true }), { CORS_ORIGINS: text });
     expect(parse).toThrow(/CORS_ORIGINS.*without a path/);
   });
 });
 
 describe("settings in files", () => {
-  const schema = pickSettings("DATABASE_URL", "SECRETS_KEK", "PORT").required({
+  const schema = everySetting.pick({ DATABASE_URL: true, SECRETS_KEK: true, PORT: true }).required({
     SECRETS_KEK: true,
   });
   let folder: string;

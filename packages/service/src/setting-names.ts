@@ -1,0 +1,59 @@
+import type { SHARED_SETTINGS } from "./settings.ts";
+
+/**
+ * The settings that one service declares alone. Every process knows them by name, so that it can tell the
+ * setting of another service from a misspelt one; the compiler compares this list with the declarations.
+ */
+export const NAMES_OF_SERVICES = [
+  "PORT",
+  "TRUSTED_PROXIES",
+  "CORS_ORIGINS",
+  "COMPANY_CONNECTIONS_MAX",
+  "CONNECTIONS_MAX",
+  "AUDIT_RETENTION_DAYS",
+  "RATE_LIMIT_READ",
+  "RATE_LIMIT_WRITE",
+  "RATE_LIMIT_EXECUTE",
+  "RATE_LIMIT_COMPANY_FACTOR",
+  "RATE_LIMIT_INBOUND",
+  "TASK_RUNTIME",
+  "RUNS_ROLE",
+  "RUNS_POOL",
+  "RUNS_LEASE_MS",
+  "WORKER_CONCURRENCY",
+  "WORKER_MEMORY_MB",
+  "RUN_BYTES_MAX",
+  "COMPANY_BACKLOG_MAX",
+  "COMPANY_WATCHERS_MAX",
+  "COMPANY_SYNC_WAITS_MAX",
+  "RUN_RETENTION_DAYS",
+  "TABLE_BYTES_MAX",
+  "TABLES_CACHE_MB",
+  "TABLES_THREADS",
+  "NANGO_BASE_URL",
+  "NANGO_SECRET_KEY",
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "OPENAI_API",
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "AGENT_TIMEOUT_MS",
+  "AGENT_TOKENS_PER_DAY",
+  "AGENT_EXECUTION_RETENTION_DAYS",
+  "SMTP_URL",
+  "EMAIL_FROM",
+  "EMAIL_FROM_DOMAINS",
+  "EMAIL_PER_DAY",
+  "DELIVERY_RETRY_DELAYS_MS",
+  "WEBHOOK_RETENTION_DAYS",
+  "WEBHOOK_REQUIRE_SIGNATURE",
+  "NANGO_WEBHOOK_SECRET",
+  "STRIPE_WEBHOOK_SECRET",
+  "RESEND_WEBHOOK_SECRET",
+  "AIRWALLEX_WEBHOOK_SECRET",
+  "HUBSPOT_CLIENT_SECRET",
+  "FINANCE_WEBHOOK_SECRET",
+] as const;
+
+/** The name of a setting. */
+export type SettingName = keyof typeof SHARED_SETTINGS | (typeof NAMES_OF_SERVICES)[number];

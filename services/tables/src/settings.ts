@@ -1,0 +1,18 @@
+import type { SettingName } from "@workflow/service";
+import { wholeNumber } from "@workflow/service/setting-types";
+import type { z } from "zod";
+
+/** The settings that this service reads alone. */
+export const SETTINGS = {
+  TABLE_BYTES_MAX: wholeNumber(1_024, 17_179_869_184)
+    .default(268_435_456)
+    .describe("Most bytes of JSON that the rows of one data table have together."),
+  TABLES_CACHE_MB: wholeNumber(1, 65_536)
+    .default(256)
+    .describe("Memory for columns of data tables that a tables process keeps, in MiB."),
+  TABLES_THREADS: wholeNumber(0, 64)
+    .default(0)
+    .describe(
+      "Threads of a tables process that hold these columns and share that memory; 0 is one for each core but one, from 1 to 4.",
+    ),
+} as const satisfies Partial<Record<SettingName, z.ZodType>>;
