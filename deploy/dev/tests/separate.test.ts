@@ -149,10 +149,8 @@ describe("npm run start:separate", () => {
         .filter(({ RUNS_ROLE: role }) => role !== undefined)
         .map(async (environment) => `${environment["RUNS_ROLE"]} ${await detailsAt(environment)}`);
       const ofWorker = (pool: string) => `worker {"pool":"${pool}"}`;
-      expect((await Promise.all(told)).toSorted()).toEqual([
-        ...["api {}", "api {}"],
-        ...[ofWorker("default"), ofWorker("default"), ofWorker("heavy")],
-      ]);
+      const workers = ["default", "default", "heavy"].map(ofWorker);
+      expect((await Promise.all(told)).toSorted()).toEqual(["api {}", "api {}"].concat(workers));
       expect([...new Set(parts.values())].toSorted()).toEqual(SERVICES);
       expect(await usersIn(settings.DATA_DIR)).toEqual(SERVICES.map((name) => `workflow_${name}`));
       // Nobody can make one more certificate.
