@@ -2,7 +2,7 @@ import type {
   AgentCaseResult,
   EvaluateAgentRequest,
   EvaluateAgentResponse,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_evaluations";
 import { isStorableText } from "@workflow/definition";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

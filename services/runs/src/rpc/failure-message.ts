@@ -1,7 +1,7 @@
 import { databaseErrorToAppError } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
-import type { StartRunFailure } from "@workflow/proto/runs/v1/runs";
+import type { StartRunFailure } from "@workflow/proto/runs/v1/starts";
 import type { RpcContext } from "@workflow/rpc";
 
 /** Why one of several things in a call was not done; a fault of ours is logged, as it is nowhere else. */

@@ -1,6 +1,6 @@
 import { parseJsonText, planDefinitionInTurns } from "@workflow/definition";
 import type { DefinitionPlan } from "@workflow/definition";
-import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
+import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/plans";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { createFairness } from "@workflow/service";
