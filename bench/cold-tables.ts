@@ -90,7 +90,7 @@ async function measure(scope: Scope, rows: number, rounds: number): Promise<void
   });
   scope.defer(() => reader.stop());
   const costOf = async (head: TableHead, ask: Ask): Promise<Cost> => {
-    reader.forget(head);
+    reader.invalidate(head);
     statements = 0;
     const before = await readMeter(meter, process.pid);
     const startedAt = performance.now();

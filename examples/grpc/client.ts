@@ -1,7 +1,8 @@
 import { credentials, Metadata } from "@grpc/grpc-js";
 import type { CallOptions, ServiceError } from "@grpc/grpc-js";
-import { RunsServiceClient, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { Run } from "@workflow/proto/runs/v1/runs";
+import { TriggerType } from "@workflow/proto/runs/v1/run";
+import { RunsServiceClient } from "@workflow/proto/runs/v1/runs";
+import type { Run } from "@workflow/proto/runs/v1/run";
 import { WorkflowsServiceClient } from "@workflow/proto/workflows/v1/workflows";
 import type { CreateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
 

@@ -1,5 +1,6 @@
-import { RunStatus, StepStatus } from "@workflow/proto/runs/v1/runs";
-import type { Run } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import { StepStatus } from "@workflow/proto/runs/v1/steps";
+import type { Run } from "@workflow/proto/runs/v1/run";
 import { connect } from "./client.ts";
 import type { Client } from "./client.ts";
 

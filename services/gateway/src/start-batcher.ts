@@ -1,11 +1,11 @@
 import { AppError } from "@workflow/errors";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type {
-  Run,
-  RunsServiceService,
   StartRunRequest,
   StartRunResponse,
   StartRunsResult,
-} from "@workflow/proto/runs/v1/runs";
+} from "@workflow/proto/runs/v1/starts";
 import { fromItemFailure } from "@workflow/rpc";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
 import { isSampled } from "@workflow/tracing";

@@ -1,5 +1,7 @@
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
-import type { Run, RunsServiceService, StartRunResponse } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
+import type { StartRunResponse } from "@workflow/proto/runs/v1/starts";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
 import { createTurnBatcher } from "./turn-batcher.ts";
 

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import type { WatchRunRequest } from "@workflow/proto/runs/v1/runs";
 import type { RpcContext } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";

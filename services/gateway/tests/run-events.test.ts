@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { AppError } from "@workflow/errors";
-import { RunStatus, StepStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import { StepStatus } from "@workflow/proto/runs/v1/steps";
 import type { WatchRunRequest, WatchRunResponse } from "@workflow/proto/runs/v1/runs";
 import type { RpcContext } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";

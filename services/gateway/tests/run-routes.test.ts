@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { AppError } from "@workflow/errors";
-import { RunStatus, StepStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import { StepStatus } from "@workflow/proto/runs/v1/steps";
 import { call, startTestGateway } from "./support/gateway.ts";
 import type { TestGateway } from "./support/gateway.ts";
 import { makeRun, makeWorkflow, RUN_ID, WORKFLOW_ID } from "./support/messages.ts";

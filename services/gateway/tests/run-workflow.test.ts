@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { AppError } from "@workflow/errors";
-import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { Run, StartRunRequest } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { StartRunRequest } from "@workflow/proto/runs/v1/starts";
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
 import { createApiKey } from "../src/admin/index.ts";
 import { call, startTestGateway } from "./support/gateway.ts";

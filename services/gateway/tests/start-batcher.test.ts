@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { AppError } from "@workflow/errors";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { call, startTestGateway } from "./support/gateway.ts";
 import type { TestGateway } from "./support/gateway.ts";
 import { makeStarted, RUN_ID, WORKFLOW_ID } from "./support/messages.ts";

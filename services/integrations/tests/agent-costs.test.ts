@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agents";
-import type { Agent, AgentExecution } from "@workflow/proto/integrations/v1/agents";
+import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agent_executions";
+import type { AgentExecution } from "@workflow/proto/integrations/v1/agent_executions";
+import type { Agent } from "@workflow/proto/integrations/v1/agents";
 import type { Identity } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";
 import type { ModelTrouble } from "@workflow/testkit";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agents";
-import type { AgentExecution } from "@workflow/proto/integrations/v1/agents";
+import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agent_executions";
+import type { AgentExecution } from "@workflow/proto/integrations/v1/agent_executions";
 import {
   createTestAgent,
   MODELS,

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId, sql } from "@workflow/db";
-import { AgentExecutionStatus, AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
+import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agent_executions";
+import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import type {
   AgentExecution,
   ExecuteAgentStepRequest,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_executions";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";

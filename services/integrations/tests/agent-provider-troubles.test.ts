@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agents";
+import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agent_executions";
 import { waitFor } from "@workflow/testkit";
 import type { ModelTrouble } from "@workflow/testkit";
 import {

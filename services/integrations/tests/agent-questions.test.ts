@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId, newUuid } from "@workflow/db";
-import type { ExecuteAgentRequest } from "@workflow/proto/integrations/v1/agents";
+import type { ExecuteAgentRequest } from "@workflow/proto/integrations/v1/agent_executions";
 import {
   createTestAgent,
   newAsker,

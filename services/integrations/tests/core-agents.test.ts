@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agents";
+import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agent_executions";
 import { newAsker, questionTo, startAgentsHarness } from "./support/agents-harness.ts";
 import type { AgentsClient, AgentsHarness } from "./support/agents-harness.ts";
 import { CORE_AGENT_EXAMPLES } from "./support/core-agent-examples.ts";

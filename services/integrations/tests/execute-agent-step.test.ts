@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
-import type { Agent, ExecuteAgentStepRequest } from "@workflow/proto/integrations/v1/agents";
+import type { ExecuteAgentStepRequest } from "@workflow/proto/integrations/v1/agent_executions";
+import type { Agent } from "@workflow/proto/integrations/v1/agents";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity } from "@workflow/rpc";
 import { runsOf } from "./support/actions-harness.ts";

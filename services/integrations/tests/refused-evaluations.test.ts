@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import type { AgentCase, EvaluateAgentRequest } from "@workflow/proto/integrations/v1/agents";
+import type {
+  AgentCase,
+  EvaluateAgentRequest,
+} from "@workflow/proto/integrations/v1/agent_evaluations";
 import type { Identity } from "@workflow/rpc";
 import {
   aCase,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
 import type { Approval } from "@workflow/proto/runs/v1/approvals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { sql } from "@workflow/db";
 import { logEvents, startHttpDouble, waitFor } from "@workflow/testkit";
 import { z } from "zod";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId, sql } from "@workflow/db";
 import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
 import type { Approval, DecideApprovalRequest } from "@workflow/proto/runs/v1/approvals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import type { Identity } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";

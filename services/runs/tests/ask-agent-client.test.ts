@@ -5,7 +5,7 @@ import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import type {
   ExecuteAgentStepRequest,
   ExecuteAgentStepResponse,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_executions";
 import { createRpcServer, createTokenVerifier, rpc } from "@workflow/rpc";
 import type { RpcContext, RpcServer } from "@workflow/rpc";
 import { createTestTokens, freePort } from "@workflow/testkit";

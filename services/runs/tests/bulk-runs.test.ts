@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId } from "@workflow/db";
-import { BulkAction, RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import { BulkAction } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest } from "@workflow/proto/runs/v1/runs";
 import { waitFor } from "@workflow/testkit";
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid, sql } from "@workflow/db";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import {

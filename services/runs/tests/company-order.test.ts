@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { newId, newUuid, sql } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import type { Schedule } from "@workflow/proto/runs/v1/schedules";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import { z } from "zod";

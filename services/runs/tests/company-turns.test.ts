@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid } from "@workflow/db";
 import type { AppError } from "@workflow/errors";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { waitFor } from "@workflow/testkit";
 import { mapping, startRequest, startRunsHarness, testIdentity } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { createTestDatabase, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";

@@ -9,7 +9,7 @@ import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
 import { startLocalPostgres } from "@workflow/local-postgres";
 import type { LocalPostgres } from "@workflow/local-postgres";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import {

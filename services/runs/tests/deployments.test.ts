@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid, sql } from "@workflow/db";
 import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
 import type { PutDeploymentRequest } from "@workflow/proto/runs/v1/deployments";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { createMetricsRegistry } from "@workflow/service";
 import { z } from "zod";
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { createTestDatabase, startHttpDouble, waitFor } from "@workflow/testkit";
 import {
   approval,

@@ -14,7 +14,7 @@ import {
   startRunsHarness,
 } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 
 let bus: EventBus;
 let harness: RunsHarness;

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/glo
 import { newId, newUuid, sql } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import type { EventBus, PublishedEvent } from "@workflow/events";
-import { BulkAction, RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import { BulkAction } from "@workflow/proto/runs/v1/runs";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";

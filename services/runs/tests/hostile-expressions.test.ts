@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { expression, outputOf, resultsOf, startRunsHarness } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
 

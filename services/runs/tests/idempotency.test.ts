@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { RpcClient } from "@workflow/rpc";
 import { z } from "zod";

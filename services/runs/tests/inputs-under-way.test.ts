@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
 import {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId, sql } from "@workflow/db";
-import type { Run, StepResult } from "@workflow/proto/runs/v1/runs";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { StepResult } from "@workflow/proto/runs/v1/steps";
 import type { Identity } from "@workflow/rpc";
 import { z } from "zod";
 import {

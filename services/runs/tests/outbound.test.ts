@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid } from "@workflow/db";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { startDnsDouble, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DnsDouble, HttpDouble } from "@workflow/testkit";
 import {

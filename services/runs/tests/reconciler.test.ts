@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import { createMetricsRegistry } from "@workflow/service";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { z } from "zod";
 import { startRunsHarness } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";

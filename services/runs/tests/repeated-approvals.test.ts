@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
 import type { Approval } from "@workflow/proto/runs/v1/approvals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
-import type { RestartedRun, Run } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { RestartedRun } from "@workflow/proto/runs/v1/runs";
 
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { idTimestamp, newId, newUuid, sql } from "@workflow/db";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { logEvents } from "@workflow/testkit";
 import { z } from "zod";
 import {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId, newUuid, sql } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import type { EventBus, PublishedEvent } from "@workflow/events";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { EVENT_CONSUMERS } from "../src/service.ts";

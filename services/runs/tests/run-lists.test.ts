@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { idTimestamp, newId, newUuid, sql } from "@workflow/db";
-import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
 import type { ListRunsRequest } from "@workflow/proto/runs/v1/runs";
 import { z } from "zod";
 import { listRequest, mapping, startRunsHarness } from "./support/runs-harness.ts";

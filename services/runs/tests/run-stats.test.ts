@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { firstIdAt, newUuid, sql } from "@workflow/db";
-import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
 import type { GetRunStatsRequest, RunFigures } from "@workflow/proto/runs/v1/stats";
 import type { Identity } from "@workflow/rpc";
 import { z } from "zod";

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId, newUuid } from "@workflow/db";
-import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { ListRunsRequest } from "@workflow/proto/runs/v1/runs";
 import type { Identity } from "@workflow/rpc";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";

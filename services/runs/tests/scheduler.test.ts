@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { newUuid, sql } from "@workflow/db";
 import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
-import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { Run } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import type { Run } from "@workflow/proto/runs/v1/run";
 import type { Schedule } from "@workflow/proto/runs/v1/schedules";
 import { createTestDatabase, startHttpDouble, waitFor } from "@workflow/testkit";
 import { z } from "zod";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid, sql } from "@workflow/db";
 import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
-import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { StartRunRequest } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import type { StartRunRequest } from "@workflow/proto/runs/v1/starts";
 import { z } from "zod";
 import {
   mapping,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
-import type { AwaitedStart } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import type { AwaitedStart } from "@workflow/proto/runs/v1/starts";
 import {
   delay,
   listRequest,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import type { SecretsClient } from "../src/secrets/resolve-secrets.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
-import type { StartRunRequest } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import type { StartRunRequest } from "@workflow/proto/runs/v1/starts";
 import {
   delay,
   expression,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/glo
 import { newUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { Reason } from "@workflow/errors";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { RowsServiceService, SortOrder } from "@workflow/proto/tables/v1/rows";
 import type { QueryRowsResponse, Row } from "@workflow/proto/tables/v1/rows";
 import { createRpcServer, createTokenVerifier, LARGE_MESSAGE_BYTES_MAX, rpc } from "@workflow/rpc";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { isAppError } from "@workflow/errors";
 import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
 import type { Approval } from "@workflow/proto/runs/v1/approvals";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { waitFor } from "@workflow/testkit";
 import { approval, mapping, startRunsHarness } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";

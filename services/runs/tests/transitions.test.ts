@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { isAppError } from "@workflow/errors";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { RpcClient } from "@workflow/rpc";
 import { startHttpDouble, waitFor } from "@workflow/testkit";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId } from "@workflow/db";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import type { WatchRunResponse } from "@workflow/proto/runs/v1/runs";
 import type { RpcCallOptions } from "@workflow/rpc";
 import { startHttpDouble, waitFor } from "@workflow/testkit";

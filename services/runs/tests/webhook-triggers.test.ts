@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId, newUuid, sql } from "@workflow/db";
-import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { Run } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import type { Run } from "@workflow/proto/runs/v1/run";
 import type { StartTriggeredRunsResult, TriggeringEvent } from "@workflow/proto/runs/v1/triggers";
 import { z } from "zod";
 import {

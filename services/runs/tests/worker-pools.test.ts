@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
 import { createMetricsRegistry } from "@workflow/service";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
-import type { WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
+import type { WorkflowPlan } from "@workflow/proto/workflows/v1/plans";
 import type { Identity } from "@workflow/rpc";
 import { z } from "zod";
 import {

@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult, ListToolsResult, Tool } from "@modelcontextprotocol/server";
 import { isAppError } from "@workflow/errors";
 import type { AppError, Reason } from "@workflow/errors";
-import type { Tool as ToolMessage } from "@workflow/proto/workflows/v1/workflows";
+import type { Tool as ToolMessage } from "@workflow/proto/workflows/v1/tools";
 import { z } from "zod";
 import { toErrorBody } from "../errors/error-body.ts";
 import type { RouteContext } from "../route-context.ts";

@@ -7,9 +7,9 @@ import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type {
   GetRunRequest,
   GetRunStatusesResponse,
-  StartRunsAndWaitRequest,
   WatchRunRequest,
 } from "@workflow/proto/runs/v1/runs";
+import type { StartRunFailure, StartRunsAndWaitRequest } from "@workflow/proto/runs/v1/starts";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import {
   createRpcServer,

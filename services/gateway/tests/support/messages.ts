@@ -1,5 +1,5 @@
-import { Run, RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { StartRunResponse } from "@workflow/proto/runs/v1/runs";
+import { Run, RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import type { StartRunResponse } from "@workflow/proto/runs/v1/starts";
 import { Workflow, WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
 
 export const WORKFLOW_ID = "0197b2a0-0000-7000-8000-000000000001";

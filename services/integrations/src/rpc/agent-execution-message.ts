@@ -1,5 +1,5 @@
-import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agents";
-import type { AgentError, AgentExecution } from "@workflow/proto/integrations/v1/agents";
+import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agent_executions";
+import type { AgentError, AgentExecution } from "@workflow/proto/integrations/v1/agent_executions";
 import type { AgentFailure } from "../agents/agent-answer.ts";
 import type {
   ExecutionRow,

@@ -3,7 +3,7 @@ import type {
   AgentCaseResult,
   EvaluateAgentRequest,
   EvaluateAgentResponse,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_evaluations";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { Agent } from "../domain/agent.ts";

@@ -2,7 +2,7 @@ import { isStorableText, parseJsonText } from "@workflow/json";
 import type {
   ExecuteAgentStepRequest,
   ExecuteAgentStepResponse,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_executions";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import { StepFailureError } from "../actions/action-failure.ts";

@@ -1,4 +1,7 @@
-import type { AgentExecution, ExecuteAgentRequest } from "@workflow/proto/integrations/v1/agents";
+import type {
+  AgentExecution,
+  ExecuteAgentRequest,
+} from "@workflow/proto/integrations/v1/agent_executions";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { recordedAsk } from "../agents/executions/recorded-ask.ts";

@@ -3,7 +3,7 @@ import { AppError } from "@workflow/errors";
 import type {
   AgentExecution,
   GetAgentExecutionRequest,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_executions";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { EXECUTION_ID_PREFIX } from "../agents/executions/recorded-question.ts";

@@ -1,7 +1,7 @@
 import type {
   ListAgentExecutionsRequest,
   ListAgentExecutionsResponse,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_executions";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { agentNotFound, findAgent } from "../agents/find-agent.ts";

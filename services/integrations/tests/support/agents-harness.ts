@@ -1,11 +1,8 @@
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { AgentsServiceService, AgentType } from "@workflow/proto/integrations/v1/agents";
-import type {
-  Agent,
-  CreateAgentRequest,
-  ExecuteAgentRequest,
-} from "@workflow/proto/integrations/v1/agents";
+import type { ExecuteAgentRequest } from "@workflow/proto/integrations/v1/agent_executions";
+import type { Agent, CreateAgentRequest } from "@workflow/proto/integrations/v1/agents";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
 import { startAnthropicDouble, startOpenAiDouble } from "@workflow/testkit";

@@ -5,10 +5,10 @@ import { AgentsServiceService, AgentType } from "@workflow/proto/integrations/v1
 import type {
   AgentCase,
   AgentCaseResult,
-  CreateAgentRequest,
   EvaluateAgentRequest,
   EvaluateAgentResponse,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_evaluations";
+import type { CreateAgentRequest } from "@workflow/proto/integrations/v1/agents";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
 import { createTestDatabase, createTestTokens, startOpenAiDouble } from "@workflow/testkit";

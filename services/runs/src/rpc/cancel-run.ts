@@ -1,7 +1,8 @@
 import { changesBetween } from "@workflow/audit";
 import { isId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { CancelRunRequest, Run } from "@workflow/proto/runs/v1/runs";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { CancelRunRequest } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

@@ -1,7 +1,7 @@
 import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
-import { TriggerType } from "@workflow/proto/runs/v1/runs";
+import { TriggerType } from "@workflow/proto/runs/v1/run";
 import type { GetRunStatsRequest, RunFigures, RunStats } from "@workflow/proto/runs/v1/stats";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

@@ -1,7 +1,7 @@
 import { isId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { isStorableText } from "@workflow/json";
-import type { GetRunStepRequest, StepResult } from "@workflow/proto/runs/v1/runs";
+import type { GetRunStepRequest, StepResult } from "@workflow/proto/runs/v1/steps";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

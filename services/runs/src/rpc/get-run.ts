@@ -1,5 +1,7 @@
 import { AppError } from "@workflow/errors";
-import type { GetRunRequest, Run, StepResult } from "@workflow/proto/runs/v1/runs";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { GetRunRequest } from "@workflow/proto/runs/v1/runs";
+import type { StepResult } from "@workflow/proto/runs/v1/steps";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

@@ -1,6 +1,6 @@
 import { isId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { ListRunStepsRequest, ListRunStepsResponse } from "@workflow/proto/runs/v1/runs";
+import type { ListRunStepsRequest, ListRunStepsResponse } from "@workflow/proto/runs/v1/steps";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

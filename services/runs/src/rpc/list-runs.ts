@@ -1,7 +1,7 @@
 import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { isStorableText } from "@workflow/json";
-import { TriggerType } from "@workflow/proto/runs/v1/runs";
+import { TriggerType } from "@workflow/proto/runs/v1/run";
 import type { ListRunsRequest, ListRunsResponse } from "@workflow/proto/runs/v1/runs";
 import { parseTime, rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

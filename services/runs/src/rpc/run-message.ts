@@ -1,5 +1,7 @@
-import { RunStatus, StepStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { Run, StepResult } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import { StepStatus } from "@workflow/proto/runs/v1/steps";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { StepResult } from "@workflow/proto/runs/v1/steps";
 import type { ExecutionError } from "@workflow/proto/common/v1/common";
 import type {
   RunStatus as DomainStatus,

@@ -1,8 +1,9 @@
 import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { isStorableText, parseJsonText } from "@workflow/json";
-import type { Run, StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
-import { TriggerType } from "@workflow/proto/runs/v1/runs";
+import { TriggerType } from "@workflow/proto/runs/v1/run";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/starts";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { Shares } from "@workflow/service";

@@ -3,7 +3,7 @@ import type {
   AwaitedStart,
   StartRunsAndWaitRequest,
   StartRunsAndWaitResponse,
-} from "@workflow/proto/runs/v1/runs";
+} from "@workflow/proto/runs/v1/starts";
 import { rpcServerStream } from "@workflow/rpc";
 import type { RpcContext, ServerStreamMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

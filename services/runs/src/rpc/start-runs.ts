@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import type { StartRunsRequest, StartRunsResponse } from "@workflow/proto/runs/v1/runs";
+import type { StartRunsRequest, StartRunsResponse } from "@workflow/proto/runs/v1/starts";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

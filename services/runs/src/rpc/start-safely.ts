@@ -1,4 +1,5 @@
-import type { Run, StartRunRequest, StartRunsResult } from "@workflow/proto/runs/v1/runs";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { StartRunRequest, StartRunsResult } from "@workflow/proto/runs/v1/starts";
 import type { RpcContext } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { toFailure } from "./failure-message.ts";

@@ -1,5 +1,5 @@
 import type { Reading } from "@workflow/db";
-import { isJsonObject } from "../domain/json-object.ts";
+import { isJsonObject } from "@workflow/json";
 import { DATAS_BYTES, loadDatas } from "../store/rows-load.ts";
 import type { RowRange } from "../store/rows-load.ts";
 import { PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "../store/rows-size.ts";

@@ -1,5 +1,5 @@
-import { DeliveryStatus as MessageStatus } from "@workflow/proto/webhooks/v1/endpoints";
-import type { Delivery, DeliveryAttempt } from "@workflow/proto/webhooks/v1/endpoints";
+import { DeliveryStatus as MessageStatus } from "@workflow/proto/webhooks/v1/deliveries";
+import type { Delivery, DeliveryAttempt } from "@workflow/proto/webhooks/v1/deliveries";
 import type { DeliveryRow, DeliveryStatus, WholeDelivery } from "../store/endpoint-deliveries.ts";
 
 /** The statuses of a delivery by their names in rows. */

@@ -1,5 +1,5 @@
 import { isId } from "@workflow/db";
-import type { Delivery, GetDeliveryRequest } from "@workflow/proto/webhooks/v1/endpoints";
+import type { Delivery, GetDeliveryRequest } from "@workflow/proto/webhooks/v1/deliveries";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

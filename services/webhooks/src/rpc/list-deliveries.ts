@@ -1,8 +1,8 @@
-import { DeliveryStatus as MessageStatus } from "@workflow/proto/webhooks/v1/endpoints";
+import { DeliveryStatus as MessageStatus } from "@workflow/proto/webhooks/v1/deliveries";
 import type {
   ListDeliveriesRequest,
   ListDeliveriesResponse,
-} from "@workflow/proto/webhooks/v1/endpoints";
+} from "@workflow/proto/webhooks/v1/deliveries";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

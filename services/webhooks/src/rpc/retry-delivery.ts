@@ -1,7 +1,7 @@
 import { isId } from "@workflow/db";
 import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { Delivery, RetryDeliveryRequest } from "@workflow/proto/webhooks/v1/endpoints";
+import type { Delivery, RetryDeliveryRequest } from "@workflow/proto/webhooks/v1/deliveries";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

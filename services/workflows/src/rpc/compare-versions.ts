@@ -1,9 +1,9 @@
 import { jsonEquals } from "@workflow/json";
-import { StepChangeKind } from "@workflow/proto/workflows/v1/workflows";
+import { StepChangeKind } from "@workflow/proto/workflows/v1/versions";
 import type {
   CompareVersionsRequest,
   VersionComparison,
-} from "@workflow/proto/workflows/v1/workflows";
+} from "@workflow/proto/workflows/v1/versions";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

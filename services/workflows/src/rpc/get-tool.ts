@@ -1,6 +1,6 @@
 import { AppError } from "@workflow/errors";
 import { isStorableText } from "@workflow/json";
-import type { GetToolRequest, Tool } from "@workflow/proto/workflows/v1/workflows";
+import type { GetToolRequest, Tool } from "@workflow/proto/workflows/v1/tools";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

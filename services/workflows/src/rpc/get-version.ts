@@ -1,4 +1,4 @@
-import type { GetVersionRequest, WorkflowVersion } from "@workflow/proto/workflows/v1/workflows";
+import type { GetVersionRequest, WorkflowVersion } from "@workflow/proto/workflows/v1/versions";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

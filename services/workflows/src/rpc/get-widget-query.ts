@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import { TriggerType } from "@workflow/proto/runs/v1/runs";
+import { TriggerType } from "@workflow/proto/runs/v1/run";
 import type { GetWidgetQueryRequest, WidgetQuery } from "@workflow/proto/workflows/v1/dashboards";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

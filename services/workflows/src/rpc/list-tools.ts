@@ -1,4 +1,4 @@
-import type { ListToolsRequest, ListToolsResponse } from "@workflow/proto/workflows/v1/workflows";
+import type { ListToolsRequest, ListToolsResponse } from "@workflow/proto/workflows/v1/tools";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

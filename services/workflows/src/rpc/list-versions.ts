@@ -1,7 +1,7 @@
 import type {
   ListVersionsRequest,
   ListVersionsResponse,
-} from "@workflow/proto/workflows/v1/workflows";
+} from "@workflow/proto/workflows/v1/versions";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

@@ -1,7 +1,7 @@
 import { planDefinitionInTurns } from "@workflow/definition";
 import type { DefinitionPlan } from "@workflow/definition";
 import { parseJsonText } from "@workflow/json";
-import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
+import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/plans";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { createFairness } from "@workflow/service";

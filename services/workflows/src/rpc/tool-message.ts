@@ -1,4 +1,4 @@
-import type { Tool } from "@workflow/proto/workflows/v1/workflows";
+import type { Tool } from "@workflow/proto/workflows/v1/tools";
 import type { ToolRow } from "../store/tools.ts";
 
 export function toToolMessage({ inputSchemaJson, outputSchemaJson, ...tool }: ToolRow): Tool {

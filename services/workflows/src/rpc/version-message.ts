@@ -1,4 +1,4 @@
-import type { WorkflowVersion } from "@workflow/proto/workflows/v1/workflows";
+import type { WorkflowVersion } from "@workflow/proto/workflows/v1/versions";
 import type { VersionRow } from "../store/versions.ts";
 
 /** The message for a stored version; JSON goes into it as text. */

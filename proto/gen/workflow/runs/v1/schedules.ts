@@ -19,7 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-import { Run } from "./runs.ts";
+import { Run } from "./run.ts";
 
 /** Unit of an interval. */
 export const IntervalUnit = {

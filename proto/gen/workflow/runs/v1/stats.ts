@@ -19,7 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-import { RunStatus, TriggerType } from "./runs.ts";
+import { RunStatus, TriggerType } from "./run.ts";
 
 /** Which runs to add up, and how finely. */
 export interface GetRunStatsRequest {

@@ -18,7 +18,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { StartRunFailure } from "./runs.ts";
+import { StartRunFailure } from "./starts.ts";
 
 /** Several events. */
 export interface StartTriggeredRunsRequest {

@@ -1,6 +1,6 @@
 import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/json";
 import type { JsonMembers } from "@workflow/json";
-import type { AgentCase, AgentCaseResult } from "@workflow/proto/integrations/v1/agents";
+import type { AgentCase, AgentCaseResult } from "@workflow/proto/integrations/v1/agent_evaluations";
 import { z } from "zod";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";

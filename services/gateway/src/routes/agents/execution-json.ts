@@ -1,9 +1,9 @@
-import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agents";
+import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agent_executions";
 import type {
   AgentError,
   AgentExecution,
   AgentUsage,
-} from "@workflow/proto/integrations/v1/agents";
+} from "@workflow/proto/integrations/v1/agent_executions";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 

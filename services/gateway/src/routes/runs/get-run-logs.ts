@@ -1,4 +1,4 @@
-import type { Run } from "@workflow/proto/runs/v1/runs";
+import type { Run } from "@workflow/proto/runs/v1/run";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { errorJson, runStatusName } from "./run-json.ts";
 import { READ_TIMEOUT_MS, runText } from "./run-text.ts";

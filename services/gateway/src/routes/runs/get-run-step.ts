@@ -1,4 +1,4 @@
-import type { StepResult } from "@workflow/proto/runs/v1/runs";
+import type { StepResult } from "@workflow/proto/runs/v1/steps";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { readHeld } from "./held-documents.ts";
 import { stepResultJson } from "./run-json.ts";

@@ -1,4 +1,4 @@
-import type { ListRunStepsResponse } from "@workflow/proto/runs/v1/runs";
+import type { ListRunStepsResponse } from "@workflow/proto/runs/v1/steps";
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
 import { pageFields } from "../fields.ts";

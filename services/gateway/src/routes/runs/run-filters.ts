@@ -1,4 +1,4 @@
-import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
 import type { ListRunsRequest } from "@workflow/proto/runs/v1/runs";
 import { z } from "zod";
 import { pageFields, timestamp } from "../fields.ts";

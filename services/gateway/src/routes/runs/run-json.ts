@@ -1,6 +1,8 @@
 import type { ExecutionError } from "@workflow/proto/common/v1/common";
-import { RunStatus, StepStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { Run, StepAttempt, StepResult } from "@workflow/proto/runs/v1/runs";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/run";
+import { StepStatus } from "@workflow/proto/runs/v1/steps";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { StepAttempt, StepResult } from "@workflow/proto/runs/v1/steps";
 import { RawJson, rawOrNull, writeJson } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 

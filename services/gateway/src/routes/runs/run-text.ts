@@ -1,4 +1,5 @@
-import type { ReadRunResponse, Run } from "@workflow/proto/runs/v1/runs";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { ReadRunResponse } from "@workflow/proto/runs/v1/runs";
 import { writeJson } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 import { stepResultJson } from "./run-json.ts";

@@ -1,9 +1,9 @@
-import { StepChangeKind } from "@workflow/proto/workflows/v1/workflows";
+import { StepChangeKind } from "@workflow/proto/workflows/v1/versions";
 import type {
   ModifiedStep,
   StepChange,
   TextComparison,
-} from "@workflow/proto/workflows/v1/workflows";
+} from "@workflow/proto/workflows/v1/versions";
 import { z } from "zod";
 import { RawJson } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";

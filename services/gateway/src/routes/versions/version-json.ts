@@ -1,4 +1,4 @@
-import type { WorkflowVersion } from "@workflow/proto/workflows/v1/workflows";
+import type { WorkflowVersion } from "@workflow/proto/workflows/v1/versions";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 

@@ -1,5 +1,5 @@
-import { DeliveryStatus } from "@workflow/proto/webhooks/v1/endpoints";
-import type { Delivery } from "@workflow/proto/webhooks/v1/endpoints";
+import { DeliveryStatus } from "@workflow/proto/webhooks/v1/deliveries";
+import type { Delivery } from "@workflow/proto/webhooks/v1/deliveries";
 import { z } from "zod";
 import type { Writable } from "../../http/write-json.ts";
 

@@ -1,4 +1,4 @@
-import { DeliveryStatus } from "@workflow/proto/webhooks/v1/endpoints";
+import { DeliveryStatus } from "@workflow/proto/webhooks/v1/deliveries";
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
 import { pageFields } from "../fields.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import type { PlannedStep, WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
+import type { PlannedStep, WorkflowPlan } from "@workflow/proto/workflows/v1/plans";
 import { z } from "zod";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";

@@ -1,6 +1,7 @@
 import { AppError } from "@workflow/errors";
-import { RunStatus } from "@workflow/proto/runs/v1/runs";
-import type { Run, StartRunResponse } from "@workflow/proto/runs/v1/runs";
+import { RunStatus } from "@workflow/proto/runs/v1/run";
+import type { Run } from "@workflow/proto/runs/v1/run";
+import type { StartRunResponse } from "@workflow/proto/runs/v1/starts";
 import { z } from "zod";
 import { toErrorBody } from "../../errors/error-body.ts";
 import { RawJson, rawOrNull } from "../../http/write-json.ts";

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError, isAppError } from "@workflow/errors";
-import { TriggerType } from "@workflow/proto/runs/v1/runs";
-import type { StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
+import { TriggerType } from "@workflow/proto/runs/v1/run";
+import type { StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/starts";
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
 import { NO_QUERY, route } from "../../route.ts";
 import type { RouteContext } from "../../route-context.ts";

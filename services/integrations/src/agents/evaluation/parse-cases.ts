@@ -8,7 +8,7 @@ import {
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { isJsonObject, isStorableText, parseJsonText } from "@workflow/json";
-import type { AgentCase } from "@workflow/proto/integrations/v1/agents";
+import type { AgentCase } from "@workflow/proto/integrations/v1/agent_evaluations";
 import { hasAtMost, INPUT_BYTES_MAX, USER_MESSAGE_CHARS_MAX } from "../limits.ts";
 import type { EvaluationCase, Expectation } from "./evaluation-case.ts";
 
