@@ -61,8 +61,7 @@ export async function startIdentity(
     // Notifications sent while the connection was down are lost.
     onReconnect: () => authenticator.invalidate(),
     // Without notifications a change takes effect when the cached entry expires, within 5 s.
-    onError: (error) =>
-      logger.warn({ err: error }, "could not listen for changes of access"),
+    onError: (error) => logger.warn({ err: error }, "could not listen for changes of access"),
   });
   scope.defer(() => listener.stop());
   const refused = createRefusedSignIns(database, logger);

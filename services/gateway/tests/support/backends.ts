@@ -9,7 +9,7 @@ import type {
   GetRunStatusesResponse,
   WatchRunRequest,
 } from "@workflow/proto/runs/v1/runs";
-import type { StartRunFailure, StartRunsAndWaitRequest } from "@workflow/proto/runs/v1/starts";
+import type { StartRunsAndWaitRequest } from "@workflow/proto/runs/v1/starts";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import {
   createRpcServer,
