@@ -73,6 +73,7 @@ export async function startServices(
       bus,
       cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
       tableBytesMax: settings.TABLE_BYTES_MAX,
+      companyTableBytesMax: settings.TABLES_COMPANY_BYTES_MAX,
       threads: settings.TABLES_THREADS,
       grpcAddress: settings.TABLES_GRPC_ADDR,
       logger: log.loggerOf("tables"),

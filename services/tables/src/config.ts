@@ -9,6 +9,7 @@ export const settings = pickSettings(
   "NATS_URL",
   "NATS_REPLICAS",
   "TABLE_BYTES_MAX",
+  "TABLES_COMPANY_BYTES_MAX",
   "TABLES_CACHE_MB",
   "TABLES_THREADS",
   "TABLES_GRPC_ADDR",

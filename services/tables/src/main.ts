@@ -58,6 +58,7 @@ async function start(signal: AbortSignal) {
         bus,
         cacheBytesMax: config.TABLES_CACHE_MB * 1024 * 1024,
         tableBytesMax: config.TABLE_BYTES_MAX,
+        companyTableBytesMax: config.TABLES_COMPANY_BYTES_MAX,
         threads: config.TABLES_THREADS,
         grpcAddress: config.TABLES_GRPC_ADDR,
         tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS,
