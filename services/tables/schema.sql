@@ -75,6 +75,7 @@ table tables.table_states with (fillfactor=50)
   constraint table_states_pkey PRIMARY KEY (table_key)
   constraint table_states_row_count_positive CHECK ((row_count >= 0))
   constraint table_states_table_fkey FOREIGN KEY (table_key) REFERENCES tables.tables(key)
+  CREATE INDEX table_states_company_idx ON tables.table_states USING btree (company_id)
 
 table tables.tables
   column key bigint not null generated always as identity

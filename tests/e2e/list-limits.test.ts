@@ -154,6 +154,50 @@ describe("a data table", () => {
     expect(await change(rowId, 10)).toMatchObject({ status: 200 });
     expect(await add(1_400)).toMatchObject({ status: 201 });
   });
+
+  it("shares 10 GiB with the company's others: what goes beyond is refused, and its rows can be read", async () => {
+    const { key } = system.globex;
+    const create = async (name: string): Promise<string> => {
+      const columns = [{ id: "a", name: "a", type: "text" }];
+      const table = await system.call("POST", "/tables", { key, body: { name, columns } });
+      return identified.parse(table.data).id;
+    };
+    const [large, small] = [await create("Large"), await create("Small")];
+    const add = (bytes: number) =>
+      system.call("POST", `/tables/${small}/rows`, {
+        key,
+        body: { data: { a: "x".repeat(bytes) } },
+      });
+    const { id: rowId } = identified.parse((await add(2_000)).data);
+    const max = 10 * 1024 * MIB;
+    await system.database.query(nothing`
+      update tables.table_states as state
+      set row_bytes = ${max - 3_000}::bigint - (
+        select sum(other.row_bytes)
+        from tables.table_states as other
+        where other.company_id = state.company_id and other.table_key <> state.table_key
+      )
+      from tables.tables as named
+      where named.key = state.table_key and named.id = ${large}
+    `);
+    const refusal = { limit: "companyTableBytes", max };
+    await expectRoomFor(
+      2,
+      refusal,
+      times(6, () => () => add(1_400)),
+    );
+    const body = { name: "Imported", columns: [], rows: [{ a: "x".repeat(1_400) }] };
+    const insert = [{ data: { a: "x".repeat(1_400) } }];
+    await expectRoomFor(0, refusal, [
+      () => system.call("POST", "/tables/import", { key, body }),
+      () => system.call("POST", `/tables/${small}/rows/batch`, { key, body: { insert } }),
+    ]);
+    expect(await system.call("GET", `/tables/${small}/rows/${rowId}`, { key })).toMatchObject({
+      status: 200,
+    });
+    await system.call("DELETE", `/tables/${large}`, { key });
+    expect(await add(1_400)).toMatchObject({ status: 201 });
+  });
 });
 
 /** Tables without rows, each with so many bytes of metadata. */

@@ -7,6 +7,7 @@ export function configuredOptions(settings: TablesSettings) {
     databasePoolSize: settings.DATABASE_POOL_SIZE,
     cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
     tableBytesMax: settings.TABLE_BYTES_MAX,
+    companyTableBytesMax: settings.TABLES_COMPANY_BYTES_MAX,
     threads: settings.TABLES_THREADS,
     grpcAddress: settings.TABLES_GRPC_ADDR,
     grpcReflection: settings.GRPC_REFLECTION,

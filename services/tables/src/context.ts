@@ -3,6 +3,7 @@ import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
 import type { CompanyConnections } from "./company-connections.ts";
 import type { Snapshots } from "./snapshots/index.ts";
+import type { RowBytesMax } from "./store/row-bytes.ts";
 import type { RowWriter } from "./writes/index.ts";
 
 /** What the RPC handlers work with. */
@@ -13,8 +14,7 @@ export interface ServiceContext {
   audit: AuditTrail;
   snapshots: Snapshots;
   rowWriter: RowWriter;
-  /** What the JSON of a table's rows may have together, in bytes of UTF-8. */
-  tableBytesMax: number;
+  rowBytesMax: RowBytesMax;
   /** To be called after a commit that told of changed rows. Cheap, never throws. */
   rowEvents: { wake(): void };
   logger: Logger;

@@ -55,6 +55,8 @@ export interface TablesServiceOptions {
   cacheBytesMax?: number;
   /** What the JSON of a table's rows may have together, in bytes of UTF-8; default 256 MiB. */
   tableBytesMax?: number | undefined;
+  /** The same of all tables of a company; default 10 GiB. */
+  companyTableBytesMax?: number | undefined;
   /** Threads that hold these columns; 0, the default, is one for each core but one, from 1 to 4. */
   threads?: number;
   /** What questions of one company may use of one thread at a time, by default all of its memory. */
@@ -86,6 +88,7 @@ export interface RunningService {
 const DATABASE_ROLE = "workflow_tables";
 const CACHE_BYTES_MAX = 256 * 1024 * 1024;
 const TABLE_BYTES_MAX = 256 * 1024 * 1024;
+const COMPANY_TABLE_BYTES_MAX = 10 * 1024 * 1024 * 1024;
 const FORGET_INTERVAL_MS = 60_000;
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 
@@ -130,9 +133,12 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     });
     scope.defer(() => reader.stop());
     const snapshots = new Snapshots({ reader, heads, connections });
-    const { tableBytesMax = TABLE_BYTES_MAX } = options;
+    const rowBytesMax = {
+      table: options.tableBytesMax ?? TABLE_BYTES_MAX,
+      company: options.companyTableBytesMax ?? COMPANY_TABLE_BYTES_MAX,
+    };
     const onEvents = () => rowEvents.wake();
-    const rowWriter = new RowWriter({ connections, heads, tableBytesMax, onEvents });
+    const rowWriter = new RowWriter({ connections, heads, rowBytesMax, onEvents });
     startForgetting(database, logger, scope);
     const context = {
       database,
@@ -141,7 +147,7 @@ export async function startTablesService(options: TablesServiceOptions): Promise
       rowEvents,
       snapshots,
       rowWriter,
-      tableBytesMax,
+      rowBytesMax,
       logger,
     };
     const server = createServer(context, options);

@@ -7,6 +7,9 @@ export const SETTINGS = {
   TABLE_BYTES_MAX: wholeNumber(1_024, 17_179_869_184)
     .default(268_435_456)
     .describe("Most bytes of JSON that the rows of one data table have together."),
+  TABLES_COMPANY_BYTES_MAX: wholeNumber(1_024, 1_125_899_906_842_624)
+    .default(10_737_418_240)
+    .describe("Most bytes of JSON that the rows of all data tables of one company have together."),
   TABLES_CACHE_MB: wholeNumber(1, 65_536)
     .default(256)
     .describe("Memory for columns of data tables that a tables process keeps, in MiB."),

@@ -9,7 +9,7 @@ import { readImport } from "./read-import.ts";
 import type { ReadImport } from "./read-import.ts";
 import { insertImportedRows } from "../store/import-rows.ts";
 import { requireFolder, touchFolders } from "../store/folders.ts";
-import { findRowBytes } from "../store/states.ts";
+import { findRowBytes } from "../store/row-bytes.ts";
 import { getTable, insertTable } from "../store/tables.ts";
 import type { TableRow } from "../store/tables.ts";
 import { tooManyBytes } from "../writes/index.ts";
@@ -43,7 +43,7 @@ export function importTable(
 }
 
 async function storeImport(
-  { connections, audit, tableBytesMax }: ServiceContext,
+  { connections, audit, rowBytesMax }: ServiceContext,
   call: RpcContext,
   { table, batches, rowCount }: ReadImport,
 ): Promise<TableRow> {
@@ -53,6 +53,10 @@ async function storeImport(
   return connections.of(companyId).transaction(async (transaction) => {
     if (folderId !== null) await requireFolder(transaction, { companyId, folderId });
     const key = await insertTable(transaction, name, table, rowCount);
+    const requireBytes = async () => {
+      const refusal = tooManyBytes(await findRowBytes(transaction, key), rowBytesMax);
+      if (refusal !== null) throw refusal;
+    };
     let position = 0;
     for (const batch of batches) {
       call.signal.throwIfAborted();
@@ -60,12 +64,13 @@ async function storeImport(
       await insertImportedRows(transaction, key, { ids, json: batch.json }, position);
       position += batch.count;
       // After each batch, so that an import far beyond the limit is not stored first.
-      const rowBytes = await findRowBytes(transaction, key);
-      if (rowBytes > tableBytesMax) throw tooManyBytes(tableBytesMax);
+      await requireBytes();
     }
     // Last, as it keeps others from making tables, and from moving them into and out of the folder.
     if (folderId !== null) await touchFolders(transaction, companyId, [folderId]);
     await requireRoom(transaction, companyId);
+    // Once more, as other imports of the company have ended meanwhile, and no other can now.
+    await requireBytes();
     const row = await getTable(transaction, name);
     await audit.record(transaction, call, tableCreated(row));
     return row;

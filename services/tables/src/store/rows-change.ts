@@ -1,10 +1,13 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
+import { bytesOfOtherTables } from "./row-bytes.ts";
+import type { RowBytesMax } from "./row-bytes.ts";
 import { rowColumns, rowRecord } from "./rows-record.ts";
 import type { RowRecord } from "./rows-record.ts";
 import { history } from "./states.ts";
-import type { HeadVersion, TableHead, TableKey } from "./states.ts";
+import type { HeadVersion, TableHead } from "./states.ts";
+import type { TableKey } from "./table-key.ts";
 
 /** New data of a row. */
 export interface RowUpdate {
@@ -33,15 +36,21 @@ export interface ChangeOutcome extends HeadVersion {
 export async function updateRowAtOnce(
   database: Queryable,
   head: TableHead,
-  { id, data, bytesMax }: RowUpdate & { bytesMax: number },
+  { id, data, bytesMax }: RowUpdate & { bytesMax: RowBytesMax },
 ): Promise<ChangeOutcome | null> {
   const bytes = Buffer.byteLength(data);
   const outcome = await database.maybeOne(sql.prepared("rows_update_at_once", changedRow)`
-    with state as materialized (
+    with room as materialized (
+      select least(
+        ${bytesMax.table}::bigint,
+        ${bytesMax.company}::bigint - ${bytesOfOtherTables(head)}
+      ) as bytes_max
+    ),
+    state as materialized (
       select
         locked.table_key, locked.schema_revision, ${history} as history,
         locked.revision + 1 as revision, locked.row_bytes,
-        locked.row_bytes + ${bytes}::bigint > ${bytesMax}::bigint as may_be_full
+        locked.row_bytes + ${bytes}::bigint > (select room.bytes_max from room) as may_be_full
       from tables.table_states as locked
       where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
       for update
@@ -57,7 +66,10 @@ export async function updateRowAtOnce(
         and (
           not state.may_be_full
           or octet_length(target.data::text)
-            >= least(${bytes}::bigint, state.row_bytes + ${bytes}::bigint - ${bytesMax}::bigint)
+            >= least(
+              ${bytes}::bigint,
+              state.row_bytes + ${bytes}::bigint - (select room.bytes_max from room)
+            )
         )
       returning
         target.table_key, target.id, target.position, target.data, target.revision,

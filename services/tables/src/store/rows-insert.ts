@@ -1,8 +1,11 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
+import { bytesOfOtherTables } from "./row-bytes.ts";
+import type { RowBytesMax } from "./row-bytes.ts";
 import { history } from "./states.ts";
-import type { TableHead, TableKey } from "./states.ts";
+import type { TableHead } from "./states.ts";
+import type { TableKey } from "./table-key.ts";
 
 /** A row that is about to be added. */
 export interface NewRow {
@@ -19,6 +22,8 @@ const insertedRow = z.object({
   /** Before the rows were added, as is `rowBytes`. */
   rowCount: z.number(),
   rowBytes: z.number(),
+  /** What rows of the company's other tables have together, in bytes. */
+  otherBytes: z.number(),
   /** How many of the rows were added: the first ones. */
   taken: z.number(),
   /** Where the first of them lies; the others follow without a gap. */
@@ -41,7 +46,7 @@ export async function insertRowsAtOnce(
   database: Queryable,
   head: TableHead,
   rows: readonly NewRow[],
-  bytesMax: number,
+  bytesMax: RowBytesMax,
 ): Promise<InsertOutcome | null> {
   const ids = rows.map(({ id }) => id);
   const datas = rows.map(({ data }) => data);
@@ -57,6 +62,7 @@ export async function insertRowsAtOnce(
         locked.max_rows,
         locked.row_count,
         locked.row_bytes,
+        ${bytesOfOtherTables(head)} as other_bytes,
         locked.next_position
       from tables.table_states as locked
       where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
@@ -72,7 +78,10 @@ export async function insertRowsAtOnce(
                 (
                   select count(*)
                   from unnest(${sql.array(ends, "int8")}) as item ("end")
-                  where state.row_bytes + item."end" <= ${bytesMax}::bigint
+                  where state.row_bytes + item."end" <= least(
+                    ${bytesMax.table}::bigint,
+                    ${bytesMax.company}::bigint - state.other_bytes
+                  )
                 ),
                 state.max_rows - state.row_count
               ),
@@ -111,6 +120,7 @@ export async function insertRowsAtOnce(
       room.max_rows as "maxRows",
       room.row_count as "rowCount",
       room.row_bytes as "rowBytes",
+      room.other_bytes as "otherBytes",
       room.taken,
       room.next_position as "firstPosition",
       now()::timestamptz(3) as "createdAt"

@@ -4,18 +4,16 @@ import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { COLUMN_TYPES } from "../domain/column.ts";
 import type { Column } from "../domain/column.ts";
+import { bytesOfOtherTables } from "./row-bytes.ts";
+import type { TableKey } from "./table-key.ts";
+
+export type { TableKey };
 
 /** Names a table for a caller. */
 export interface TableName {
   companyId: string;
   /** A UUID in lower case. */
   tableId: string;
-}
-
-/** Names a table in all statements that touch its rows. */
-export interface TableKey {
-  companyId: string;
-  tableKey: number;
 }
 
 /** Which head of a table is meant. */
@@ -76,21 +74,12 @@ const stateRow = z.object({
   nextPosition: z.number(),
   /** What the JSON of all rows has together, kept by triggers. */
   rowBytes: z.number(),
+  /** The same of the company's other tables, when the lock was asked for. */
+  otherBytes: z.number(),
 });
 
 /** What every write of a table's rows changes. */
 export type TableState = z.infer<typeof stateRow>;
-
-/** The columns of `stateRow`, of a table that is called `state` there. */
-const stateColumns: SqlFragment = sql.fragment`
-  state.revision as "revision",
-  state.schema_revision as "schemaRevision",
-  ${history} as "history",
-  state.row_count as "rowCount",
-  state.max_rows as "maxRows",
-  state.next_position as "nextPosition",
-  state.row_bytes as "rowBytes"
-`;
 
 /** The head of a table; null when the company has no such table. */
 export async function findTableHead(
@@ -119,12 +108,20 @@ export async function findTableHead(
  */
 export async function lockState(
   transaction: Transaction,
-  { companyId, tableKey }: TableKey,
+  key: TableKey,
 ): Promise<TableState | null> {
   return transaction.maybeOne(sql.prepared("table_states_lock", stateRow)`
-    select ${stateColumns}
+    select
+      state.revision as "revision",
+      state.schema_revision as "schemaRevision",
+      ${history} as "history",
+      state.row_count as "rowCount",
+      state.max_rows as "maxRows",
+      state.next_position as "nextPosition",
+      state.row_bytes as "rowBytes",
+      ${bytesOfOtherTables(key)} as "otherBytes"
     from tables.table_states as state
-    where state.table_key = ${tableKey} and state.company_id = ${companyId}
+    where state.table_key = ${key.tableKey} and state.company_id = ${key.companyId}
     for update
   `);
 }
@@ -143,21 +140,6 @@ export async function saveState(
     set revision = ${revision}, row_count = ${rowCount}, next_position = ${nextPosition}
     where state.table_key = ${tableKey} and state.company_id = ${companyId}
     returning state.row_bytes as "rowBytes"
-  `);
-}
-
-/** How many bytes the JSON of a table's rows has together, as this transaction has written them. */
-export function findRowBytes(
-  transaction: Transaction,
-  { companyId, tableKey }: TableKey,
-): Promise<number> {
-  return transaction.oneFirst(sql.prepared(
-    "table_states_row_bytes",
-    z.object({ rowBytes: z.number() }),
-  )`
-    select state.row_bytes as "rowBytes"
-    from tables.table_states as state
-    where state.table_key = ${tableKey} and state.company_id = ${companyId}
   `);
 }
 

@@ -1,5 +1,6 @@
 import type { Transaction } from "@workflow/db";
 import type { TableHeads } from "../snapshots/index.ts";
+import type { RowBytesMax } from "../store/row-bytes.ts";
 import { isSameHead, lockState } from "../store/states.ts";
 import type { TableHead, TableName, TableState } from "../store/states.ts";
 
@@ -7,8 +8,7 @@ import type { TableHead, TableName, TableState } from "../store/states.ts";
 export interface LockedTable {
   head: TableHead;
   state: TableState;
-  /** What the JSON of its rows may have together, in bytes of UTF-8. */
-  bytesMax: number;
+  bytesMax: RowBytesMax;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Caller, CompanyConnections } from "../company-connections.ts";
 import type { TableHeads } from "../snapshots/index.ts";
 import { deleteRowAtOnce, updateRowAtOnce } from "../store/rows-change.ts";
 import type { ChangeOutcome, RowUpdate } from "../store/rows-change.ts";
+import type { RowBytesMax } from "../store/row-bytes.ts";
 import { insertRowsAtOnce } from "../store/rows-insert.ts";
 import { rowNotFound } from "../store/rows-record.ts";
 import type { RowRecord } from "../store/rows-record.ts";
@@ -33,8 +34,7 @@ const WAIT_MS = 14_000;
 export interface RowWriterOptions {
   connections: CompanyConnections;
   heads: TableHeads;
-  /** What the JSON of a table's rows may have together, in bytes of UTF-8. */
-  tableBytesMax: number;
+  rowBytesMax: RowBytesMax;
   /** Called after commits that have put events into the outbox. */
   onEvents: () => void;
 }
@@ -53,17 +53,17 @@ export interface RowWriterOptions {
 export class RowWriter {
   readonly #connections: CompanyConnections;
   readonly #heads: TableHeads;
-  readonly #tableBytesMax: number;
+  readonly #rowBytesMax: RowBytesMax;
   readonly #onEvents: () => void;
   readonly #turns = new Turns({ perTenant: TABLE_WRITES_MAX });
   readonly #inserts = new InsertQueue((table, takeRows) =>
     this.#inTurn(table, undefined, () => this.#insertGroup(table, takeRows())),
   );
 
-  constructor({ connections, heads, tableBytesMax, onEvents }: RowWriterOptions) {
+  constructor({ connections, heads, rowBytesMax, onEvents }: RowWriterOptions) {
     this.#connections = connections;
     this.#heads = heads;
-    this.#tableBytesMax = tableBytesMax;
+    this.#rowBytesMax = rowBytesMax;
     this.#onEvents = onEvents;
   }
 
@@ -126,7 +126,7 @@ export class RowWriter {
       );
     }
     const { merge } = update;
-    const bytesMax = this.#tableBytesMax;
+    const bytesMax = this.#rowBytesMax;
     const atOnce = merge
       ? null
       : await this.#atOnce(table, (head, database) =>
@@ -184,7 +184,7 @@ export class RowWriter {
 
   async #insertGroup(table: TableName, rows: readonly QueuedRow[]): Promise<InsertedGroup | null> {
     if (rows.length === 0) return null;
-    const bytesMax = this.#tableBytesMax;
+    const bytesMax = this.#rowBytesMax;
     const head = await this.#heads.get(table);
     if (!head.rowEvents) {
       const database = this.#connections.of(table.companyId);
@@ -217,7 +217,7 @@ export class RowWriter {
     const { result, hasEvents } = await this.#connections
       .of(table.companyId)
       .transaction(async (transaction) => {
-        const bytesMax = this.#tableBytesMax;
+        const bytesMax = this.#rowBytesMax;
         const locked = { ...(await lockTable(transaction, this.#heads, table)), bytesMax };
         return { result: await write(transaction, locked), hasEvents: locked.head.rowEvents };
       });

@@ -1,22 +1,24 @@
 import { AppError } from "@workflow/errors";
+import type { RowBytes, RowBytesMax } from "../store/row-bytes.ts";
 import type { TableState } from "../store/states.ts";
 
-/** What a table may hold, and what it holds. */
-export interface TableRoom extends Pick<TableState, "maxRows" | "rowCount" | "rowBytes"> {
-  /** What the JSON of its rows may have together, in bytes of UTF-8. */
-  bytesMax: number;
+/** What a table may hold, and what it and the company's other tables hold. */
+export interface TableRoom extends Pick<TableState, "maxRows" | "rowCount">, RowBytes {
+  bytesMax: RowBytesMax;
 }
 
 /** The first of some rows, as many as a table has room for. */
 export function takeFitting<Row extends { data: string }>(
   rows: readonly Row[],
-  { maxRows, rowCount, rowBytes, bytesMax }: TableRoom,
+  room: TableRoom,
 ): readonly Row[] {
+  const { maxRows, rowCount, otherBytes, bytesMax } = room;
   const taken: Row[] = [];
-  let bytes = rowBytes;
+  let { rowBytes } = room;
   for (const row of rows) {
-    bytes += Buffer.byteLength(row.data);
-    if (bytes > bytesMax || rowCount + taken.length >= maxRows) break;
+    rowBytes += Buffer.byteLength(row.data);
+    const isFull = tooManyBytes({ rowBytes, otherBytes }, bytesMax) !== null;
+    if (isFull || rowCount + taken.length >= maxRows) break;
     taken.push(row);
   }
   return taken;
@@ -31,8 +33,8 @@ export function roomAfter(room: TableRoom, rows: readonly { data: string }[]): T
 /** Why a table has no room for a row; null when it has. */
 export function refusalOf(room: TableRoom, { data }: { data: string }): AppError | null {
   if (room.rowCount >= room.maxRows) return tooManyRows(room.maxRows);
-  if (room.rowBytes + Buffer.byteLength(data) > room.bytesMax) return tooManyBytes(room.bytesMax);
-  return null;
+  const rowBytes = room.rowBytes + Buffer.byteLength(data);
+  return tooManyBytes({ ...room, rowBytes }, room.bytesMax);
 }
 
 /** The answer when a table has no room for another row. */
@@ -40,8 +42,21 @@ export function tooManyRows(maxRows: number): AppError {
   return new AppError("BAD_REQUEST", `Table has reached its maximum row limit of ${maxRows}`);
 }
 
-/** The answer when a table's rows would have more bytes than they may have together. */
-export function tooManyBytes(max: number): AppError {
-  const message = `The table's rows would have more than ${max} bytes of JSON together`;
-  return new AppError("BAD_REQUEST", message, { details: { limit: "tableBytes", max } });
+/**
+ * The answer when rows would have more bytes than those of a table, or of all tables of its company, may have
+ * together; null when they may have that many.
+ */
+export function tooManyBytes(
+  { rowBytes, otherBytes }: RowBytes,
+  { table, company }: RowBytesMax,
+): AppError | null {
+  if (rowBytes > table) return beyond("The table's rows", { limit: "tableBytes", max: table });
+  return rowBytes + otherBytes > company
+    ? beyond("The rows of the company's tables", { limit: "companyTableBytes", max: company })
+    : null;
+}
+
+function beyond(rows: string, details: { limit: string; max: number }): AppError {
+  const message = `${rows} would have more than ${details.max} bytes of JSON together`;
+  return new AppError("BAD_REQUEST", message, { details });
 }

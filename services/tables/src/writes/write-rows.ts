@@ -63,7 +63,8 @@ export async function writeRows(
     nextPosition: state.nextPosition + inserts.length,
   });
   // Rows of before there was a limit may be beyond it; they may shrink.
-  if (rowBytes > bytesMax && rowBytes > state.rowBytes) throw tooManyBytes(bytesMax);
+  const refusal = rowBytes > state.rowBytes ? tooManyBytes({ ...state, rowBytes }, bytesMax) : null;
+  if (refusal !== null) throw refusal;
   if (head.rowEvents) {
     const events: NewEvent[] = [
       ...inserted.map((row, place) => rowCreated(head, row, inserts[place]?.cause ?? cause)),

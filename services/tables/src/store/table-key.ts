@@ -1,0 +1,5 @@
+/** Names a table in all statements that touch its rows. */
+export interface TableKey {
+  companyId: string;
+  tableKey: number;
+}
