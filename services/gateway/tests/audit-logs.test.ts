@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { newUuid, sql } from "@workflow/db";
+import { idTimestamp, newId, newUuid, sql } from "@workflow/db";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { createApiKey } from "../src/admin/index.ts";
@@ -129,9 +129,10 @@ describe("GET /audit-logs", () => {
   it("finds from a moment on, and until before another", async () => {
     const { companyId, list } = await makeReader();
     for (let made = 0; made < 3; made += 1) {
-      await publish(gateway.bus, auditEvent(companyId));
-      const madeBy = Date.now();
-      await waitFor(() => Date.now() > madeBy, { intervalMs: 1 });
+      const event = auditEvent(companyId);
+      await publish(gateway.bus, event);
+      // By the ids: the machine's clock may be set back, and ids never go back.
+      await waitFor(() => idTimestamp(newId("evt_")) > idTimestamp(event.id), { intervalMs: 1 });
     }
     const { data } = await list();
     const [newest, middle, oldest] = data;

@@ -17,15 +17,18 @@ export interface AgentClientOptions {
   tls?: RpcTls | undefined;
   tracer?: Tracer | undefined;
   /**
-   * The pauses before each further call while the service does not answer; some 20 s in all by default.
+   * The pauses before each further call while the service does not answer; some 40 s in all by default.
    */
   pausesMs?: readonly number[] | undefined;
 }
 
 /** The service ends a call earlier by its own limits. A dead connection is noticed within 40 s. */
 const TIMEOUT_MS = 45 * 60_000;
-/** A question may be asked again, since its answer is recorded under its key. */
-const PAUSES_MS = [100, 400, 1_500, 3_000, 5_000, 10_000];
+/**
+ * A question may be asked again, since its answer is recorded under its key. A service that is replaced may
+ * take half a minute to start.
+ */
+const PAUSES_MS = [100, 400, 1_500, 3_000, 5_000, 10_000, 20_000];
 /** The step's own timeout ends the call. This is the margin for a service that was not told of it. */
 const GRACE_MS = 5_000;
 
