@@ -1,13 +1,13 @@
 import type { Clock } from "./clock.ts";
 import type { Answered, Asked, Batch, GatewayMessage, Outcome, Question } from "./messages.ts";
 
-/** What an exchange needs of the gateway that it works for. */
+/** The dependencies of an exchange. */
 export interface ExchangeOptions {
   self: string;
   clock: Clock;
   /** False when it could not be sent. */
   send: (to: string, message: GatewayMessage) => boolean;
-  /** Decides a claim of another gateway, or counts what that has let through already. Never rejects. */
+  /** Decides a claim of another gateway, or counts a request that it has let through. Never rejects. */
   decide: (question: Question) => Outcome | Promise<Outcome>;
   /** Takes over what another gateway knows. */
   learn: (known: Batch["told"][number]) => void;
@@ -17,9 +17,9 @@ export interface ExchangeOptions {
   view: () => number;
 }
 
-/** Of one message, about: reading it holds up nobody. */
+/** The approximate size of a message, small enough to read without delaying others. */
 const CHARS_MAX = 32 * 1024;
-/** What a part of a message has beside its keys. */
+/** The approximate size of a message's part beside its keys. */
 const PART_CHARS = 64;
 const AGE_CHARS = 6;
 
@@ -32,14 +32,14 @@ interface Pending {
 /** Questions of one message. */
 interface Waiting {
   readonly to: string;
-  /** Those without an answer, by their place in the message. */
+  /** Questions without an answer, by their place in the message. */
   readonly open: Map<number, Pending>;
   readonly cancel: () => void;
 }
 
 type List<Of> = Of extends readonly (infer Item)[] ? Item[] : never;
 
-/** What waits for the end of this turn of the event loop, for one gateway. */
+/** The parts of the next message to one gateway, sent at the end of this turn of the event loop. */
 interface Outbox {
   readonly told: List<Batch["told"]>;
   readonly passed: List<Batch["passed"]>;
@@ -49,9 +49,9 @@ interface Outbox {
 }
 
 /**
- * Questions and news between gateways. What belongs to one turn of the event loop goes to a gateway in one
- * message, in this order: what is known, what has passed, questions, answers. An answer that takes time, as that of a home
- * whose deputy is silent, holds up no other one.
+ * Questions and news between gateways. One message carries everything of one turn of the event loop for a
+ * gateway, in this order: known windows, passed requests, questions, answers. A slow answer, such as that
+ * of a home whose deputy is silent, delays no other answer.
  */
 export class PeerExchange {
   readonly #options: ExchangeOptions;
@@ -189,7 +189,7 @@ export class PeerExchange {
     const { clock } = this.#options;
     let patienceMs = 0;
     for (const each of asked) patienceMs = Math.max(patienceMs, each.patienceMs);
-    // An answer that is here already is read before that.
+    // An answer that has arrived already is read first.
     const giveUp = (): void => clock.soon(() => this.#drop(id));
     const open = new Map(asked.entries());
     this.#waiting.set(id, { to, open, cancel: clock.after(patienceMs, giveUp) });
@@ -208,7 +208,7 @@ export class PeerExchange {
     if (waiting.open.size === 0 || places === undefined) this.#drop(id);
   }
 
-  /** What is not settled by then is not answered. */
+  /** Settles the open questions of a message as unanswered. */
   #drop(id: number): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;

@@ -10,31 +10,31 @@ import { LRUCache } from "lru-cache";
 import type { Registry } from "prom-client";
 import type { DeploymentContent } from "../store/deployments.ts";
 
-/** What a hand-over stores of its content, and the trigger as it is executed. */
+/** The content that a hand-over stores, and its compiled trigger. */
 export interface ReadContent {
   content: DeploymentContent;
   trigger: CompiledTrigger;
 }
 
 /**
- * Reads what is handed over. Content that could not be executed is refused here, not found out by the
- * first run. The workflows service has checked the syntax of expressions, in a process that may take its
- * time. An expression that is wrong all the same fails its own step.
+ * Reads the content of hand-overs. Content that could not be executed is refused here, before any run
+ * fails by it. The workflows service has checked the syntax of expressions in processes of their own. A
+ * wrong expression that passed nevertheless fails its own step.
  */
 export interface ContentReader {
-  /** @throws AppError BAD_REQUEST with what is wrong, when the content can't be executed */
+  /** @throws AppError BAD_REQUEST with every problem of content that cannot be executed */
   check(companyId: string, content: ContentMessage): Promise<void>;
-  /** As `check`; what it returns is to be stored. */
+  /** As `check`, and returns the content to store. */
   read(companyId: string, content: ContentMessage): Promise<ReadContent>;
 }
 
-/** Definitions that were found executable; each takes some 300 bytes. */
+/** The number of definitions that are remembered as executable; each takes some 300 bytes. */
 const KNOWN_MAX = 10_000;
 
 /**
- * Makes a reader that validates each definition once. The question whether a definition would be taken,
- * its hand-over and the repeated hand-over of the repair loop follow each other within seconds: the first
- * one validates, and those that come meanwhile wait for its verdict. A refusal is not kept.
+ * Makes a reader that validates each definition once. The check of a change, its hand-over and the repair
+ * loop's repetition follow each other within seconds. The first one validates, concurrent ones wait for
+ * its verdict, and later ones use it. A refusal is not kept.
  */
 export function createContentReader(metricsRegistry?: Registry): ContentReader {
   const known = new LRUCache<string, Promise<void>>({ max: KNOWN_MAX });
@@ -64,17 +64,17 @@ export function createContentReader(metricsRegistry?: Registry): ContentReader {
   };
 }
 
-/** The BAD_REQUEST for a hand-over that is wrong or can't be executed. */
+/** The BAD_REQUEST for a hand-over that is malformed or cannot be executed. */
 export function deploymentRefused(violations: readonly Violation[]): AppError {
   return new AppError("BAD_REQUEST", "The deployment cannot be executed.", { violations });
 }
 
-/** With the company, so that no answer is quicker because another company has the same definition. */
+/** The key contains the company: no answer may be quicker because another company has the same definition. */
 function keyOf(companyId: string, content: ContentMessage): string {
   const { triggerJson, stepsJson, inputSchemaJson, outputSchemaJson, settingsJson } = content;
   const hash = createHash("sha256").update(companyId);
   for (const text of [triggerJson, stepsJson, inputSchemaJson, outputSchemaJson, settingsJson]) {
-    // With its length, so that no text can pass for the end of one and the beginning of another.
+    // The length separates the texts, so that no two lists of texts have one key.
     hash.update(`:${text?.length ?? "none"}:`).update(text ?? "");
   }
   return hash.digest("base64");
@@ -102,7 +102,7 @@ async function validate(content: ContentMessage): Promise<void> {
   if (!validated.ok) throw deploymentRefused(validated.violations);
 }
 
-/** Of content that was validated. */
+/** The stored form of validated content. */
 function readValid(content: ContentMessage): ReadContent {
   const { name, version, triggerJson, stepsJson } = content;
   const { inputSchemaJson = null, outputSchemaJson = null, settingsJson = null } = content;

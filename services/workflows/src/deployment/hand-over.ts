@@ -18,11 +18,11 @@ export type HandOver = (
   madeActive?: number,
 ) => Promise<void>;
 
-/** For how long attempts that fail are repeated. */
+/** Failed attempts are repeated for this long. */
 const PATIENCE_MS = 5_000;
 /**
- * After so long a request whose attempt is slow makes a second one beside it, which meets another replica where there
- * is one; and so often it looks whether the repair loop was quicker.
+ * A slow attempt gets a second one beside it after this time; the second one may reach another replica. At
+ * the same interval the request checks whether the repair loop was quicker.
  */
 const LOOK_MS = 2_000;
 /** Kept from the caller's own deadline, so that our answer still reaches it. */
@@ -37,13 +37,13 @@ const BACKOFF_MAX_MS = 800;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * The hand-over of a request: returns once the execution plane knows the workflow's newest state.
- * When it can't be reached in time, throws UNAVAILABLE; the change is committed all the same, and
- * the repair loop, which is woken at once, brings it over. What it refuses for good is answered at
- * once with VALIDATION_ERROR: an activation was taken back then, another change is not executed.
+ * The hand-over of a request: returns once the execution plane has the workflow's newest state. When
+ * the execution plane cannot be reached in time, the caller gets UNAVAILABLE. The change is committed all
+ * the same, and the repair loop, which is woken at once, hands it over. When the execution plane refuses
+ * for good, the caller gets VALIDATION_ERROR: an activation is reverted, another change is not executed.
  *
- * An attempt has all the time that the caller has left: to cut a slow one and to begin it anew, again and again,
- * makes an execution plane slower that is busy (ADR 68).
+ * An attempt may use all the time that the caller has left. Cutting and repeating slow attempts would make
+ * a busy execution plane slower (ADR 68).
  */
 export function createHandOver(dependencies: PushDependencies, wakeRepair: () => void): HandOver {
   return async (key, context, madeActive = NOTHING) => {
@@ -77,8 +77,8 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
 }
 
 /**
- * Pushes, and when that is slow once more beside it: the first push may have met a replica of the execution plane that
- * stands still. Learns meanwhile when the repair loop has brought the state over.
+ * Pushes the state. When that is slow, it pushes once more beside the first push, which may have reached a
+ * stuck replica. Meanwhile it checks whether the repair loop has handed the state over.
  *
  * @returns the newest revision that the execution plane has refused; null when there is none
  * @throws what `pushDeployment` throws
@@ -118,7 +118,7 @@ async function untilKnown(
   }
 }
 
-/** Another request, or the repair loop, was quicker and keeps the reasons. */
+/** The refusal when another request, or the repair loop, was quicker and has the reasons. */
 function refusedBefore(): HandOverRefused {
   const cause = new AppError("BAD_REQUEST", "The deployment cannot be executed.");
   return new HandOverRefused(activationRefused(cause), 0);
