@@ -32,10 +32,10 @@ export class ColumnScans {
     for (const [place, { status }] of (await others).entries()) {
       const scan = joined[place];
       if (status === "fulfilled" || scan === undefined) continue;
-      // Else it may have been refused for a column that this question does not need.
+      // Otherwise the scan may have been refused for a column that this question does not need.
       if ([...scan.ids].every((id) => wanted.has(id))) await scan.done;
-      const left = missing();
-      if (left.length > 0) await this.#scan(left);
+      // Others that waited begin anew as well: whoever is first reads what they share.
+      await this.read(missing);
     }
   }
 
