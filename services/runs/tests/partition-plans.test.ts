@@ -36,6 +36,8 @@ let live: readonly string[];
 
 const STORED = 20_000;
 const LIVE = 500;
+/** Versions that the cases leave behind together: 100 cancelled runs and a few removed. Below LIVE. */
+const DEAD_MAX = 200;
 const DAY_MS = 86_400_000;
 const nothing = z.object({});
 const readRow = z.object({ read: z.number() });
@@ -203,8 +205,8 @@ describe("a statement over partitions (ADR 31) looks at what it is about, not at
   it.each(statements)("%s", async (_what, rows, run) => {
     const before = await countRead();
     await run();
-    // A row, its results and its notes, each found once or twice.
-    expect((await countRead()) - before).toBeLessThanOrEqual(rows * 6 + 10);
+    // A row, its results and its notes, each found once or twice, and dead versions that cases before left behind.
+    expect((await countRead()) - before).toBeLessThanOrEqual(rows * 6 + DEAD_MAX);
   });
 });
 
