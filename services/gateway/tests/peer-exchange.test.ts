@@ -101,6 +101,24 @@ describe("questions of one turn", () => {
     expect(await Promise.all(asked)).toEqual([1, 2, 1, 3].map(letThrough));
   });
 
+  it("are given up each after its own time, though others of the same message have longer", async () => {
+    const home = createHome("a", "b", "c");
+    await startExchange("home-5", home.decide);
+    const asker = await startExchange("asker-5", () => letThrough(0));
+    const settled: string[] = [];
+    const ask = async (company: string, patienceMs: number): Promise<Outcome | null> => {
+      const outcome = await asker.ask("home-5", questionOf(company), patienceMs);
+      settled.push(company);
+      return outcome;
+    };
+    const patient = ask("a", PATIENCE_MS);
+    const impatient = [ask("b", 20), ask("c", 10)];
+    expect(await Promise.all(impatient)).toEqual([null, null]);
+    expect(settled).toEqual(["c", "b"]);
+    home.goOn();
+    expect(await patient).toEqual(letThrough(2));
+  });
+
   it("are given up one by one when the gateway that is asked is gone", async () => {
     const home = createHome("b");
     await startExchange("home-2", home.decide);

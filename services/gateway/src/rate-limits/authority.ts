@@ -3,9 +3,9 @@ import type { Presence } from "./presence.ts";
 
 /** What a gateway does about a claim. */
 export type Role =
-  /** It decides, and its deputy is told. */
+  /** This gateway decides and tells its deputy. */
   | { readonly kind: "decide" }
-  /** It decides when its deputy says that it was told. */
+  /** This gateway decides once its deputy says that it was told. */
   | { readonly kind: "confirm"; readonly deputy: string }
   | { readonly kind: "ask"; readonly home: string }
   /** Nobody decides before more is known. */
@@ -15,8 +15,8 @@ const DECIDE: Role = { kind: "decide" };
 const WAIT: Role = { kind: "wait" };
 
 /**
- * Who decides for a window: its home and nobody else. It has the word of its deputy that this one will not take its
- * place, and knows all that was let through.
+ * Who decides for a window: only its home. The deputy has promised not to replace the home, and the home knows all
+ * that was let through.
  */
 export function roleFor(
   { home, deputy }: Responsible,

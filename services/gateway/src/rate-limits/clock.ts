@@ -2,13 +2,13 @@
 export interface Clock {
   /** Milliseconds that never go back. */
   now(): number;
-  /** Runs something once after so many milliseconds, unless what it answers is called before. */
+  /** Calls `run` once after so many milliseconds. The returned function cancels it. */
   after(ms: number, run: () => void): () => void;
-  /** Runs something after what else belongs to this turn of the event loop. */
+  /** Calls `run` after the other work of this turn of the event loop. */
   soon(run: () => void): void;
 }
 
-/** The clock of the machine. What is to run later keeps no process alive. */
+/** The clock of the machine. Its timers keep no process alive. */
 export const processClock: Clock = {
   now: () => performance.now(),
   after(ms, run) {

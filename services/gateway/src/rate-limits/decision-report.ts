@@ -4,15 +4,15 @@ import type { Registry } from "prom-client";
 import type { Members } from "./members.ts";
 
 /**
- * With what a decision was made: with what the other gateways know; with too little, as those who know do not answer,
- * and so it was a refusal; or without NATS, and so with the whole limit.
+ * What a decision rests on. `others`: the other gateways' knowledge. `unknown`: nobody who knows has answered, so
+ * the request was refused. `nobody`: there is no NATS, so this gateway alone applied the whole limit.
  */
 export type DecidedWith = "others" | "unknown" | "nobody";
 
 /** Hears of each decision about a limit. */
 export type DecisionReport = (decidedWith: DecidedWith) => void;
 
-/** So long after the last decision alone it is said that limits are shared again, and may be said anew. */
+/** So long after the last decision without NATS, the log says that limits are shared again. */
 const SPELL_MS = 5_000;
 
 const WARNINGS = {
@@ -20,7 +20,9 @@ const WARNINGS = {
   nobody: "other gateways cannot be asked: this one counts for rate limits by itself",
 } as const;
 
-/** Counts the decisions that a gateway makes alone, and says when a spell of them begins and when it is over. */
+/**
+ * Counts the decisions that a gateway makes alone. The log says when such a spell begins and when it ends.
+ */
 export function createDecisionReport(
   logger: Logger,
   registry: Registry | undefined,

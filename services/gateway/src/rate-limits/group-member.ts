@@ -11,17 +11,19 @@ export interface GroupMemberOptions {
   clock: Clock;
   members: Members;
   onDecision: DecisionReport;
-  /** Null is to all, the sender included. False when it could not be sent. */
+  /**
+   * Sends to one gateway; `null` sends to all, the sender included. False when the message could not be sent.
+   */
   send: (to: string | null, message: GatewayMessage) => boolean;
   isConnected: () => boolean;
-  /** Hears that somebody was silent for so long that it is taken for dead. */
+  /** Called when a gateway was silent for so long that it is taken for dead. */
   onSilence: () => void;
 }
 
 /** One of the gateways that share windows, whatever carries their messages. */
 export interface GroupMember {
   windows: SharedWindows;
-  /** To be called when there is a connection, again or for the first time. */
+  /** To be called at each connection, the first one included. */
   announce(): void;
   receive(message: GatewayMessage): void;
   /** Says goodbye. */
@@ -45,7 +47,7 @@ export function createGroupMember(options: GroupMemberOptions): GroupMember {
     members,
     clock,
     send(to, message) {
-      // A beat says that what was told before it is on its way.
+      // A heartbeat says that everything told before it is on its way.
       exchange.flush();
       send(to, message);
     },

@@ -13,11 +13,11 @@ export interface HandOverOptions {
   tell: (to: string, known: Batch["told"][number]) => void;
 }
 
-/** Entries that are read at a time before requests have their turn again, and windows that are looked at. */
+/** So many entries are read, or windows visited, before requests have their turn again. */
 const ENTRIES_MAX = 2_000;
 const WINDOWS_MAX = 500;
 
-/** Tells those who become responsible for a window what is known of it here. */
+/** Tells newly responsible gateways what this one knows of their windows. */
 export class HandOver {
   readonly #options: HandOverOptions;
   #left: Window[] = [];
@@ -27,7 +27,7 @@ export class HandOver {
     this.#options = options;
   }
 
-  /** Who is responsible for a window at this moment. */
+  /** The gateways that are responsible for a window now. */
   responsibleFor(window: Window): Responsible {
     const { members } = this.#options;
     const { epoch } = members;
@@ -49,7 +49,9 @@ export class HandOver {
     return promise;
   }
 
-  /** Tells of one window those who do not know yet. Answers how many entries were read. */
+  /**
+   * Tells those who are responsible for a window and do not know it yet. Returns how many entries were read.
+   */
   tell(window: Window): number {
     const { members, clock, windowMs } = this.#options;
     const { era } = members;

@@ -2,14 +2,16 @@ import type { Claimed, Outcome } from "./messages.ts";
 import type { Window } from "./window-store.ts";
 
 /**
- * The share of a limit that all who ask may together have let through before the home has answered. It is half
- * of what several gateways may let through beyond a limit; so a busy caller does not wait for the network.
+ * The share of a limit that all asking gateways together may let through before the home has answered. This is half
+ * of the tolerance, so a busy caller does not wait for the network.
  */
 const AHEAD_SHARE = 0.01;
-/** For so long an answer is good enough for the headers, which may be behind by what others let through. */
+/**
+ * The age up to which an answer is good enough for headers. They may lag by what others let through.
+ */
 const FRESH_MS = 1_000;
 
-/** Notes what a home has answered to a claim. */
+/** Notes a home's answer to a claim. */
 export function heed(
   [refusedBy, retryAfterMs, count, resetMs]: Outcome,
   claims: readonly Claimed[],
@@ -25,9 +27,8 @@ export function heed(
 }
 
 /**
- * What a home will surely answer, or null where it has to be waited for: so many are under way, or so little
- * room is left, that the limit could be passed by more than a hundredth.
- *
+ * What a home will surely answer. Null when the caller has to wait, because requests under way could pass the limit
+ * by more than a hundredth.
  * @param askers how many gateways ask the home
  */
 export function foresee(
@@ -47,8 +48,8 @@ export function foresee(
 }
 
 /**
- * What the home of a full window has said holds until there is room: nobody is asked again before. Null when
- * there may be room.
+ * The refusal of a full window holds until a place is free, so nobody asks its home before. Null when there may be
+ * room.
  */
 export function knownRefusal(
   claims: readonly Claimed[],
@@ -65,7 +66,10 @@ export function knownRefusal(
   return null;
 }
 
-/** Of the caller's own window: its count and when the oldest of it leaves, by its home or by what is known here. */
+/**
+ * The count of the caller's own window, and when its oldest moment leaves. The home's answer is used where there is
+ * one.
+ */
 function firstKnown(
   [first]: readonly Window[],
   now: number,

@@ -4,9 +4,11 @@ import type { Claimed } from "./messages.ts";
 import { CLIENT_PREFIX, GROUP_END } from "./window-store.ts";
 
 export interface LimitPolicy {
-  /** Of each key or user. */
+  /** The limits of each key or user. */
   readonly limits: BucketLimits;
-  /** Of all keys and users of a company together, in limits of one; 0 is no limit. */
+  /**
+   * The limit of a company's keys and users together, as a multiple of a single limit; 0 is no limit.
+   */
   readonly companyFactor: number;
 }
 
@@ -20,8 +22,8 @@ export function limitOf(
 }
 
 /**
- * The windows that a request of a caller counts in: its own, which comes first, and its company's (D9). They
- * are of one group, so that one gateway can tell of both.
+ * The windows that a request counts in (D9): first the caller's own, then its company's. Both have one group, so
+ * one gateway decides about both.
  */
 export function claimsOf(
   { companyFactor }: LimitPolicy,

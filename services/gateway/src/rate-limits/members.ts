@@ -1,29 +1,29 @@
-/** Who of the gateways answers for a group of windows: the first one, and the next when it is gone. */
+/** The gateways that answer for a group of windows: the home, and the deputy that replaces it. */
 export interface Responsible {
   readonly home: string;
-  /** Null when there is one gateway only. */
+  /** Null while there is only one gateway. */
   readonly deputy: string | null;
 }
 
-/** No message of a gateway that has said goodbye is under way for so long. */
+/** So long after a goodbye, no message of that gateway is under way any more. */
 const FAREWELL_MS = 60_000;
 
 /**
- * The gateways that share limits, as far as this one knows. Each works out by itself who is responsible for
- * what, by rendezvous hashing: when one joins or leaves, only what is its own moves, and to the next in order.
+ * The gateways that share limits, as far as this one knows. Each works out the responsible ones by rendezvous
+ * hashing. When a gateway joins or leaves, only its own windows move, to the next in order.
  */
 export class Members {
   readonly self: string;
-  /** Grows with every change, so that what was worked out before can be told from what holds. */
+  /** Grows with every change, so that results of an earlier membership can be recognized. */
   epoch = 0;
-  /** Grows when some may have missed what they were told. */
+  /** Grows when some gateways may have missed what they were told. */
   era = 0;
   readonly #hashOfSelf: number;
   #view: { readonly epoch: number; readonly value: number } | null = null;
   readonly #others = new Map<string, { hash: number; heardAt: number }>();
-  /** Those that say that they take too long to be waited for. */
+  /** Gateways that say they are too slow to be waited for. */
   readonly #slow = new Set<string>();
-  /** Those that have said goodbye, and when. */
+  /** When each gateway said goodbye. */
   readonly #left = new Map<string, number>();
 
   constructor(self: string) {
@@ -35,17 +35,17 @@ export class Members {
     return this.#others.size === 0;
   }
 
-  /** All of them, this one included. */
+  /** The number of gateways, this one included. */
   get size(): number {
     return this.#others.size + 1;
   }
 
-  /** The addresses of all but this one. */
+  /** The addresses of the other gateways. */
   others(): string[] {
     return [...this.#others.keys()];
   }
 
-  /** Stands for the addresses of all, and which of them are slow. Never 0. */
+  /** A hash of all addresses and of which are slow. Never 0. */
   get view(): number {
     if (this.#view?.epoch === this.epoch) return this.#view.value;
     const marked = [this.self, ...this.#others.keys()].map((address) =>
@@ -55,7 +55,7 @@ export class Members {
     return this.#view.value;
   }
 
-  /** Notes that somebody lives. True for a newcomer. */
+  /** Notes a sign of life. True for a newcomer. */
   hear(address: string, now: number): boolean {
     const known = this.#others.get(address);
     if (known !== undefined) known.heardAt = now;
@@ -66,7 +66,7 @@ export class Members {
     return known === undefined;
   }
 
-  /** Notes that somebody is gone. False for one that is not known. */
+  /** Notes that a gateway is gone. False for an unknown one. */
   lose(address: string): boolean {
     const isKnown = this.#others.delete(address);
     this.#slow.delete(address);
@@ -74,7 +74,7 @@ export class Members {
     return isKnown;
   }
 
-  /** Notes what one of them says about its own pace. True where that is new. */
+  /** Notes whether a gateway calls itself slow. True when that has changed. */
   markSlow(address: string, isSlow: boolean): boolean {
     if (this.#slow.has(address) === isSlow) return false;
     if (isSlow) this.#slow.add(address);
@@ -83,38 +83,44 @@ export class Members {
     return true;
   }
 
-  /** Notes a goodbye: what still comes from there brings nobody back. False for one that is not known. */
+  /**
+   * Notes a goodbye. Later messages of that address bring it back to nobody. False for an unknown gateway.
+   */
   leave(address: string, now: number): boolean {
     for (const [other, at] of this.#left) if (now - at > FAREWELL_MS) this.#left.delete(other);
     this.#left.set(address, now);
     return this.lose(address);
   }
 
-  /** True for one that has said goodbye; an address is never used again. */
+  /** True for a gateway that has said goodbye. An address is never used again. */
   hasLeft(address: string): boolean {
     return this.#left.has(address);
   }
 
-  /** Somebody may have missed what it was told. */
+  /** To be called when a gateway may have missed messages. */
   beginEra(): void {
     this.epoch += 1;
     this.era += 1;
   }
 
-  /** Those of which nothing was heard since a moment. */
+  /** The gateways that were not heard since a moment. */
   silent(since: number): string[] {
     return [...this.#others]
       .filter(([, { heardAt }]) => heardAt < since)
       .map(([address]) => address);
   }
 
-  /** Gives everybody time again: while there was no connection nobody could be heard. */
+  /**
+   * Gives every gateway its full time again, because nobody could be heard without a connection.
+   */
   forgive(now: number): void {
     for (const other of this.#others.values()) other.heardAt = now;
     this.beginEra();
   }
 
-  /** Who answers for a group, by its hash: of those who are not slow, unless that leaves no two. */
+  /**
+   * The gateways responsible for a group, by its hash. Slow ones are left out, unless fewer than two would remain.
+   */
   responsibleFor(groupHash: number): Responsible {
     const isSlowToo = this.size - this.#slow.size < 2;
     let [home, homeWeight] = [this.self, -1];

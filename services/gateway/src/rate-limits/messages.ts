@@ -1,9 +1,9 @@
-/** A window that shall count one more, with its limit. */
+/** A window in which one more shall be counted, with its limit. */
 export type Claimed = readonly [key: string, max: number];
 
 /**
- * What came of a claim: the index of the window that had no room (-1: none, all have counted one), after how
- * many milliseconds it has, and of the first window its count and when the oldest of that leaves.
+ * The outcome of a claim. First: the index of the window without room, or -1 when all have counted one. Then:
+ * milliseconds until it has room; the first window's count; milliseconds until that window's oldest moment leaves.
  */
 export type Outcome = readonly [
   refusedBy: number,
@@ -12,17 +12,19 @@ export type Outcome = readonly [
   resetMs: number,
 ];
 
-/** What one source had within a window: ages in milliseconds, each followed by a number, the oldest first. */
+/**
+ * The moments of one source within a window: ages in milliseconds, each followed by a count, oldest first.
+ */
 export type Ages = readonly number[];
 
-/** A claim that somebody is asked about. */
+/** A claim about which another gateway is asked. */
 export interface Question {
   readonly claims: readonly Claimed[];
-  /** True where it was let through already: it counts even without room. */
+  /** True when the claim was let through already. It is counted even without room. */
   readonly isPassed: boolean;
-  /** The gateway that has the request. */
+  /** The gateway that received the request. */
   readonly source: string;
-  /** How many gateways have handed it on, the first one included. */
+  /** How many gateways have handed the claim on, the first one included. */
   readonly hops: number;
 }
 
@@ -30,7 +32,10 @@ export interface Question {
 export interface Asked {
   readonly id: number;
   readonly questions: readonly Question[];
-  /** The sender takes each answer by itself. Gateways of a former version do not say so, and wait for all. */
+  /**
+   * True when the sender takes each answer separately. Gateways of the version before leave it out and wait for all
+   * answers.
+   */
   readonly takesParts?: boolean;
 }
 
@@ -38,37 +43,40 @@ export interface Asked {
 export interface Answered {
   readonly id: number;
   readonly outcomes: readonly Outcome[];
-  /** Which of the questions they answer; all of them, in their order, where it is left out. */
+  /**
+   * The places of the answered questions; without it, all questions are answered in their order.
+   */
   readonly places?: readonly number[];
 }
 
-/** What belongs to one turn of the event loop. */
+/** Everything that one turn of the event loop has for one gateway. */
 export interface Batch {
   readonly kind: "batch";
   readonly from: string;
   /** What the sender knows of a window and a source. */
   readonly told: readonly (readonly [key: string, source: string, ages: Ages])[];
-  /** What was let through just now, and by whom: one more in each of some windows. */
+  /** Requests that were just let through: the source, and the windows that count one more. */
   readonly passed: readonly (readonly [source: string, keys: readonly string[]])[];
   readonly asked: Asked | null;
   readonly answered: readonly Answered[];
 }
 
-/** The sender lives. */
+/** A heartbeat: the sender lives. */
 export interface Heartbeat {
   readonly kind: "here";
   readonly from: string;
-  /** The sender is new, or may have missed messages. */
+  /** True when the sender is new or may have missed messages. */
   readonly isNew: boolean;
-  /** The sender takes too long to be waited for. */
+  /** True when the sender is too slow to be waited for. */
   readonly isSlow: boolean;
-  /** When it was sent, by the sender's clock. */
+  /** When the heartbeat was sent, by the sender's clock. */
   readonly at: number;
-  /** Of whom the sender has read a beat, and when the last one of them was sent, by its sender's clock. */
+  /**
+   * For each gateway: the send time of the last heartbeat that the sender has read, by that gateway's clock.
+   */
   readonly read: readonly (readonly [address: string, at: number])[];
   /**
-   * Stands for the gateways among which the sender knows who is responsible; those were told all that it knows. 0
-   * while they were not.
+   * The membership that the sender knows, once all of its members were told all that it knows; 0 before.
    */
   readonly view: number;
 }
@@ -77,10 +85,10 @@ export interface Heartbeat {
 export type GatewayMessage = Batch | Heartbeat | { readonly kind: "bye"; readonly from: string };
 
 /**
- * Reads what another gateway has sent. The check is a flat one by hand: a schema took longer than all else that
- * is done with thousands of ages.
- *
- * @throws TypeError for what no gateway of this version sends, SyntaxError for what is no JSON
+ * Reads a message of another gateway. The check is flat and written by hand: a schema took longer than everything
+ * else that is done with thousands of ages.
+ * @throws TypeError for what no gateway of this version sends
+ * @throws SyntaxError for text that is not JSON
  */
 export function readGatewayMessage(text: string): GatewayMessage {
   const message: unknown = JSON.parse(text);
@@ -88,7 +96,7 @@ export function readGatewayMessage(text: string): GatewayMessage {
   return message;
 }
 
-/** What a message and its parts may have. */
+/** The fields that a message and its parts may have. */
 type Fields = Partial<
   Record<keyof Batch | keyof Heartbeat | keyof Asked | keyof Answered | keyof Question, unknown>
 >;

@@ -1,40 +1,41 @@
 import type { Ages } from "./messages.ts";
 
 const FIRST_CAPACITY = 4;
-/** A moment, and its source and number in one: both are whole and small. */
+/** A moment takes two numbers: the time, and source and count in one. Both are whole and small. */
 const STRIDE = 2;
 const NUMBERS = 2 ** 32;
 /**
- * What one source has within so many milliseconds is one entry, at the latest moment of them. So a window of
- * a minute has at most 12,000 entries of a source, however high its limit. Places become free up to so
- * much later, never earlier.
+ * All that one source has within so many milliseconds is one entry, at the latest of its moments. So a window of a
+ * minute has at most 12,000 entries of a source. Places become free up to so much later, never earlier.
  */
 const SLOT_MS = 5;
-/** The same of what others are told: 600 pairs of a source at most in a minute's window. */
+/**
+ * The slot of ages that others are told: at most 600 pairs of a source for a window of a minute.
+ */
 const TOLD_SLOT_MS = 100;
 
 /**
- * When something was counted, and for whom: moments in their order, with the source of each. A ring, so that
- * adding and dropping cost the same whatever it holds.
+ * The moments that were counted, in order, with their sources. As a ring, adding and dropping cost the same at
+ * every size.
  */
 export class Moments {
-  /** Of all sources together. */
+  /** The count of all sources together. */
   count = 0;
   #ring = new Float64Array(FIRST_CAPACITY * STRIDE);
   #first = 0;
   #entries = 0;
 
-  /** How many entries it has room for. */
+  /** How many entries there is room for. */
   get capacity(): number {
     return this.#ring.length / STRIDE;
   }
 
-  /** How many entries it holds: what reading all of it takes. */
+  /** How many entries there are, which is the cost of reading them all. */
   get entries(): number {
     return this.#entries;
   }
 
-  /** The latest moment; -Infinity without any. */
+  /** The latest moment; -Infinity when there is none. */
   get latest(): number {
     return this.#entries === 0 ? Number.NEGATIVE_INFINITY : this.#momentOf(this.#entries - 1);
   }
@@ -51,7 +52,7 @@ export class Moments {
     } else this.#push(moment, source, 1);
   }
 
-  /** Forgets what is not younger than a moment. */
+  /** Forgets everything up to a moment. */
   dropUntil(moment: number): void {
     while (this.#entries > 0 && this.#momentOf(0) <= moment) {
       this.count -= this.#numberOf(0);
@@ -60,7 +61,7 @@ export class Moments {
     }
   }
 
-  /** The moment of the n-th oldest, counted from 1; that of the latest when there are fewer. */
+  /** The n-th oldest moment, counted from 1. The latest one when there are fewer. */
   oldest(n: number): number {
     let left = n;
     for (let entry = 0; entry < this.#entries; entry += 1) {
@@ -70,7 +71,9 @@ export class Moments {
     return this.latest;
   }
 
-  /** What each source has, as ages at a moment. Those within a tenth of a second are one, the youngest. */
+  /**
+   * The ages of each source at a moment. Ages within a tenth of a second become one, the youngest.
+   */
   agesAt(moment: number): Map<number, number[]> {
     const ages = new Map<number, number[]>();
     const slots = new Map<number, number>();
@@ -92,8 +95,8 @@ export class Moments {
   }
 
   /**
-   * Takes over what somebody else knows of a source, unless more of it is known here. Both are parts of the
-   * same truth, and neither may count twice what the other has too.
+   * Takes over another gateway's list of a source when it is longer than the one here. Both lists are parts of one
+   * truth, so nothing may count twice.
    */
   learn(source: number, ages: Ages, moment: number): void {
     let known = 0;
@@ -118,7 +121,7 @@ export class Moments {
     }
   }
 
-  /** Forgets everything, and gives back what there was. */
+  /** Forgets everything and returns the former content. */
   #empty(): Moments {
     const before = new Moments();
     before.#ring = this.#ring;

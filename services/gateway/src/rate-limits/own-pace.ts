@@ -1,22 +1,25 @@
 /**
- * Of a beat from its sender to the server and back, in milliseconds. A home and a deputy that both take no longer
- * renew a lease before it ends.
+ * The way of a heartbeat to the server and back, in milliseconds. A home and a deputy within this time renew a
+ * lease before it ends.
  */
 const QUICK_MS = 350;
-/** So many slow beats in a row are no accident: two seconds. */
+/** So many slow heartbeats in a row, two seconds, are no accident. */
 const SLOW_BEATS = 8;
-/** So many quick beats in a row end that, twice as many each time, until so many were quick that all is forgotten. */
+/**
+ * So many quick heartbeats in a row end the slowness. The number doubles each time, and starts anew after a long
+ * quick time.
+ */
 const FIRST_PROOF = 16;
 const LONGEST_PROOF = 256;
 
-/** Whether this gateway takes too long, over and over, to be waited for by the others: by its own beats. */
+/** Tells from its own heartbeats whether this gateway is repeatedly too slow to be waited for. */
 export class OwnPace {
   isSlow = false;
   #slowBeats = 0;
   #quickBeats = 0;
   #proof = FIRST_PROOF;
 
-  /** Notes how long a beat took. True when something has changed by that. */
+  /** Notes how long a heartbeat took. True when the judgement has changed. */
   note(beatMs: number): boolean {
     if (beatMs > QUICK_MS) this.#quickBeats = 0;
     else this.#slowBeats = 0;

@@ -7,13 +7,15 @@ export interface ExchangeOptions {
   clock: Clock;
   /** False when it could not be sent. */
   send: (to: string, message: GatewayMessage) => boolean;
-  /** Decides a claim of another gateway, or counts a request that it has let through. Never rejects. */
+  /**
+   * Decides a claim of another gateway, or counts a request that was let through there. Never rejects.
+   */
   decide: (question: Question) => Outcome | Promise<Outcome>;
-  /** Takes over what another gateway knows. */
+  /** Takes over another gateway's knowledge. */
   learn: (known: Batch["told"][number]) => void;
-  /** Notes what another gateway has decided. */
+  /** Notes another gateway's decisions. */
   note: (source: string, keys: readonly string[]) => void;
-  /** The gateways among which this one knows who is responsible. */
+  /** The current membership as this gateway knows it. */
   view: () => number;
 }
 
@@ -25,7 +27,8 @@ const AGE_CHARS = 6;
 
 interface Pending {
   readonly question: Question;
-  readonly patienceMs: number;
+  /** When the question counts as unanswered. */
+  readonly until: number;
   readonly settle: (outcome: Outcome | null) => void;
 }
 
@@ -34,7 +37,8 @@ interface Waiting {
   readonly to: string;
   /** Questions without an answer, by their place in the message. */
   readonly open: Map<number, Pending>;
-  readonly cancel: () => void;
+  /** Stops the timer of the question that is due first. */
+  cancel: () => void;
 }
 
 type List<Of> = Of extends readonly (infer Item)[] ? Item[] : never;
@@ -72,7 +76,8 @@ export class PeerExchange {
   ask(to: string, question: Question, patienceMs: number): Promise<Outcome | null> {
     const { promise, resolve } = Promise.withResolvers<Outcome | null>();
     const outbox = this.#outboxOf(to);
-    outbox.asked.push({ question, patienceMs, settle: resolve });
+    const until = this.#options.clock.now() + patienceMs;
+    outbox.asked.push({ question, until, settle: resolve });
     let chars = 0;
     for (const [key] of question.claims) chars += key.length;
     this.#fill(outbox, chars);
@@ -186,14 +191,29 @@ export class PeerExchange {
   #await(to: string, asked: readonly Pending[]): Asked {
     this.#lastId += 1;
     const id = this.#lastId;
-    const { clock } = this.#options;
-    let patienceMs = 0;
-    for (const each of asked) patienceMs = Math.max(patienceMs, each.patienceMs);
-    // An answer that has arrived already is read first.
-    const giveUp = (): void => clock.soon(() => this.#drop(id));
-    const open = new Map(asked.entries());
-    this.#waiting.set(id, { to, open, cancel: clock.after(patienceMs, giveUp) });
+    const waiting: Waiting = { to, open: new Map(asked.entries()), cancel: () => {} };
+    this.#waiting.set(id, waiting);
+    this.#watch(id, waiting);
     return { id, questions: asked.map(({ question }) => question), takesParts: true };
+  }
+
+  /** Gives up each question of a message when it is due, although others of the same message have longer. */
+  #watch(id: number, waiting: Waiting): void {
+    const { clock } = this.#options;
+    let first = Infinity;
+    for (const { until } of waiting.open.values()) first = Math.min(first, until);
+    const giveUp = (): void => {
+      if (this.#waiting.get(id) !== waiting) return;
+      for (const [place, { until, settle }] of waiting.open) {
+        if (until > first) continue;
+        waiting.open.delete(place);
+        settle(null);
+      }
+      if (waiting.open.size === 0) this.#waiting.delete(id);
+      else this.#watch(id, waiting);
+    };
+    // An answer that has arrived already is read first.
+    waiting.cancel = clock.after(first - clock.now(), () => clock.soon(giveUp));
   }
 
   #settle({ id, outcomes, places }: Answered): void {

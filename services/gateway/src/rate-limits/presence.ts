@@ -6,58 +6,58 @@ import { OwnPace } from "./own-pace.ts";
 export interface PresenceOptions {
   members: Members;
   clock: Clock;
-  /** Null is to all, this gateway included. */
+  /** Sends to one gateway; `null` sends to all, this one included. */
   send: (to: string | null, message: GatewayMessage) => void;
-  /** Tells those who are responsible now what is known here. Settles when all is told. */
+  /** Tells the responsible gateways what this one knows. Settles when all is told. */
   tellAll: () => Promise<void>;
-  /** Hears who is gone. */
+  /** Called when a gateway is gone. */
   onLeave: (address: string) => void;
-  /** Hears that somebody is gone who has not said goodbye. */
+  /** Called when a gateway is gone without a goodbye. */
   onSilence: () => void;
 }
 
 const BEAT_MS = 250;
-/** For so long after a beat was sent its receipt lets a home decide by itself. */
+/** For so long after a heartbeat was sent, its receipt lets a home decide by itself. */
 const LEASE_MS = 1_000;
 /**
- * A gateway of which nothing was read in so long is gone. What it did with its last receipt was sent within a lease, and
- * has the rest of this time to reach the server.
+ * A gateway that was not heard for so long is gone. Its decisions were sent within a lease, and have the rest of
+ * this time to reach the server.
  */
 const SILENCE_MS = 2_500;
 /**
- * A gateway that has sent so many beats since it heard one of its own has no NATS, whatever its connection says. The
- * last of them is sent 3 s or more after that.
+ * A gateway that has sent so many heartbeats without hearing one of its own has no NATS, whatever its connection
+ * says. That takes at least 3 s.
  */
 const UNHEARD_MAX = 13;
 
-/** What somebody has said of itself last. */
+/** The last report of a gateway about itself. */
 interface Receipt {
-  /** When the last beat that it had read was sent from here. */
+  /** When this gateway sent the last heartbeat that the other one has read. */
   readonly at: number;
-  /** The gateways among which it knows its place, and has told all that it knows. */
+  /** The membership in which the other gateway has told all that it knows. */
   readonly view: number;
 }
 
-/** What a deputy's word is worth. */
+/** How far a deputy has agreed. */
 export type Agreement =
   /** The home may decide by itself. */
   | "lease"
-  /** It agrees on who is responsible, and has to be asked about each claim. */
+  /** The deputy agrees on who is responsible, and has to be asked about each claim. */
   | "ask"
   | "none";
 
 /**
- * Tells the other gateways that this one lives, with a receipt of what it has read of each, and notices which of them
- * live. Beats come back to their sender: what the server had before one of them was read before it comes.
+ * Tells the other gateways that this one lives, with a receipt for each of them, and notices which of them live.
+ * Heartbeats come back to their sender: everything that the server had before one was read before it.
  */
 export class Presence {
   readonly #options: PresenceOptions;
   readonly #receipts = new Map<string, Receipt>();
-  /** When the last beat that was read of each was sent, by its clock. */
+  /** The send time of the last heartbeat that was read of each gateway, by its clock. */
   readonly #read = new Map<string, number>();
   readonly #pace = new OwnPace();
   #agreed = 0;
-  /** Since when the gateways are those of now. */
+  /** Since when the membership is the present one. */
   #since = 0;
   #doAllAgree = false;
   #unheard = 0;
@@ -80,24 +80,24 @@ export class Presence {
     return this.#hasEnded;
   }
 
-  /** Among whom this gateway knows its place and has told all that it knows; 0 while it has not. */
+  /** The membership in which this gateway has told all that it knows; 0 before. */
   get agreed(): number {
     return this.#agreed;
   }
 
-  /** When something may have changed, or a beat later. */
+  /** Resolves when something may have changed, or at the next heartbeat. */
   get change(): Promise<void> {
     return this.#change.promise;
   }
 
-  /** What a deputy has agreed to. Nothing, before all have agreed on who is responsible. */
+  /** What a deputy has agreed to. `none` until all gateways agree on who is responsible. */
   agreementOf(deputy: string): Agreement {
     const receipt = this.#receipts.get(deputy);
     if (receipt === undefined || !this.#doAllAgree) return "none";
     return this.#options.clock.now() - receipt.at <= LEASE_MS ? "lease" : "ask";
   }
 
-  /** To be called when there is a connection, again or for the first time. */
+  /** To be called at each connection, the first one included. */
   announce(): void {
     if (this.#hasEnded) return;
     const { members, clock } = this.#options;
@@ -108,8 +108,8 @@ export class Presence {
   }
 
   /**
-   * Notes a message. False when it is of no account: it is this gateway's own, or its sender has said goodbye, or
-   * this gateway has.
+   * Notes a message. False when it does not count: it is this gateway's own, or its sender or this gateway has said
+   * goodbye.
    */
   hear(message: GatewayMessage): boolean {
     const { members, clock, onLeave } = this.#options;
@@ -148,7 +148,9 @@ export class Presence {
     this.#notify();
   }
 
-  /** Somebody was silent, by the time between what was read of it and a beat that has come back. */
+  /**
+   * Removes silent gateways. Silence is measured up to a heartbeat of this gateway that has come back.
+   */
   #hearSelf(at: number): void {
     this.#unheard = 0;
     const { members, clock, onLeave, onSilence } = this.#options;
@@ -170,7 +172,7 @@ export class Presence {
     this.#agreeAnew();
   }
 
-  /** Others have become responsible: nothing is agreed before they were told. */
+  /** Begins a new agreement: other gateways have become responsible and have to be told first. */
   #agreeAnew(): void {
     const { members, clock, tellAll } = this.#options;
     const { epoch } = members;
@@ -184,7 +186,7 @@ export class Presence {
     });
   }
 
-  /** Looks whether all have read that the gateways are those of now, and say the same. */
+  /** Checks whether all gateways report the present membership. */
   #compare(): void {
     const { members } = this.#options;
     const isAgreed = (address: string): boolean => {

@@ -13,10 +13,9 @@ import type { SharedWindows } from "./shared-windows.ts";
 /** Limits how often a caller, and a sender of webhooks, may ask in any minute (D9). */
 export interface RateLimits {
   /**
-   * Counts a request of a caller in its bucket and says in the response's headers what is left. A promise
-   * where another gateway has to be asked.
-   *
-   * @throws AppError RATE_LIMITED, then or by the promise
+   * Counts a request of a caller in its bucket and writes what is left into the response's headers. A promise when
+   * another gateway has to be asked.
+   * @throws AppError RATE_LIMITED, at once or by the promise
    */
   admit(caller: KnownCaller, bucket: Bucket, response: ServerResponse): Promise<void> | void;
   /** Counts an inbound webhook of a client. @throws AppError RATE_LIMITED */
@@ -24,7 +23,7 @@ export interface RateLimits {
 }
 
 export interface RateLimitsOptions extends LimitPolicy {
-  /** Inbound webhooks of one client; 0 is no limit. */
+  /** The limit of inbound webhooks of one client; 0 is no limit. */
   inbound: number;
   windows: SharedWindows;
   windowMs: number;
@@ -68,17 +67,17 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
   };
 }
 
-/** A request, and the windows that it counts in. */
+/** A request with the windows that it counts in. */
 interface Judged {
   claims: readonly Claimed[];
   bucket: Bucket | "inbound";
-  /** Null where the contract has no headers for it. */
+  /** Null for webhooks: the contract has no headers for them. */
   response: ServerResponse | null;
 }
 
 type Claim = (claims: readonly Claimed[]) => Outcome | null | Promise<Outcome | null>;
 
-/** A limiter that fails keeps nobody out, and says so now and then: null is no judgement. */
+/** A limiter that fails refuses nobody; the log says so now and then. Null means no judgement. */
 function createForgivingClaim(windows: SharedWindows, logger: Logger): Claim {
   let saidAt = Number.NEGATIVE_INFINITY;
   const forgive = (error: unknown): null => {
@@ -99,8 +98,8 @@ function createForgivingClaim(windows: SharedWindows, logger: Logger): Claim {
 }
 
 /**
- * The headers of the contract, and those of draft-ietf-httpapi-ratelimit-headers-11. They are about the
- * caller's own window; it resets when the oldest request that counts leaves it.
+ * The headers of the contract and of draft-ietf-httpapi-ratelimit-headers-11. They describe the caller's own
+ * window, which resets when its oldest counted request leaves.
  */
 function writeHeaders(
   response: ServerResponse,

@@ -19,39 +19,39 @@ export interface SharedWindowsOptions {
   onDecision: DecisionReport;
 }
 
-/** The way to the other gateways. */
+/** The connection to the other gateways. */
 export interface Peers {
   exchange: PeerExchange;
   presence: Presence;
   isConnected: () => boolean;
-  /** It has said goodbye, and others decide. */
+  /** True after this gateway's goodbye: others decide now. */
   hasLeft: () => boolean;
 }
 
-/** How far a claim has come. */
+/** The state of a claim that is being settled. */
 interface Progress {
   readonly question: Question;
   readonly windows: readonly Window[];
-  /** When it is refused for want of an answer. */
+  /** When the claim is refused for want of an answer. */
   readonly until: number;
-  /** It was counted, and waits to be known to the deputy. */
+  /** True when the claim was counted and only the deputy's word is missing. */
   readonly isCounted: boolean;
 }
 
 const SELF = 0;
-/** A claim is handed on no further. */
+/** How often a claim may be handed on. */
 const HOPS_MAX = 2;
-/** A request waits until a home that is gone was missed and another one has taken its place. */
+/** How long a request waits: until a dead home was missed and another gateway has replaced it. */
 const PATIENCE_MS = 5_000;
-/** So much sooner an answer to another gateway has to leave. */
+/** An answer for another gateway has to leave so much earlier. */
 const HOP_MS = 1_000;
-/** When to come again who was refused because nobody who knows has answered. */
+/** The `Retry-After` of a request that was refused because nobody who knows has answered. */
 const UNKNOWN_MS = 1_000;
 
 /**
- * Exact sliding windows that several gateways share. Each window has a home among them, which decides and tells
- * its deputy of what it lets through before that is answered. Whoever becomes responsible for a window is
- * told what the others know of it before the first question about it.
+ * Exact sliding windows that several gateways share. Each window has a home among them. The home decides, and tells
+ * its deputy what it lets through before it answers. A newly responsible gateway hears what the others know before
+ * the first question.
  */
 export class SharedWindows {
   readonly #options: SharedWindowsOptions;
@@ -73,21 +73,21 @@ export class SharedWindows {
     });
   }
 
-  /** Shares the windows with others from now on. */
+  /** Shares the windows with other gateways from now on. */
   join(peers: Peers): void {
     this.#peers = peers;
   }
 
   /**
-   * Counts one in each of some windows of one group, or in none when one of them has no room. Never
-   * rejects, and is no promise where this gateway can tell by itself.
+   * Counts one in each of some windows of one group, or in none when one of them is full. Never rejects. Returns no
+   * promise when this gateway can decide by itself.
    */
   claim(claims: readonly Claimed[]): Outcome | Promise<Outcome> {
     const { self } = this.#options.members;
     return this.#begin({ claims, source: self, isPassed: false, hops: 0 });
   }
 
-  /** Decides a claim of another gateway, or counts what that has let through already. */
+  /** Decides a claim of another gateway, or counts what was let through there. */
   answer(question: Question): Outcome | Promise<Outcome> {
     const { claims, isPassed } = question;
     if (!isPassed) return this.#begin(question);
@@ -97,21 +97,21 @@ export class SharedWindows {
     return this.#read(question, windows, now);
   }
 
-  /** Takes over what another gateway knows of a window. */
+  /** Takes over another gateway's knowledge of a window. */
   learn([key, source, ages]: Batch["told"][number]): void {
     const now = this.#options.clock.now();
     const number = this.#sources.numberOf(source, now);
     this.#store.open(key, now).moments.learn(number, ages, now);
   }
 
-  /** Counts what another gateway has decided. */
+  /** Counts another gateway's decision. */
   note(source: string, keys: readonly string[]): void {
     const now = this.#options.clock.now();
     const number = this.#sources.numberOf(source, now);
     for (const key of keys) this.#store.open(key, now).moments.add(now, number);
   }
 
-  /** Tells those who have become responsible what is known here, bit by bit. Settles when all is told. */
+  /** Tells newly responsible gateways what is known here, bit by bit. Settles when all is told. */
   tellAll(): Promise<void> {
     return this.#handOver.tellAll();
   }
@@ -158,11 +158,11 @@ export class SharedWindows {
     return roleFor(this.#handOver.responsibleFor(first), members, this.#peers.presence);
   }
 
-  /** Does what takes time, and begins again when that has brought no answer. */
+  /** Waits for another gateway, and begins anew when that has brought no answer. */
   async #wait(progress: Progress, role: Role, now: number): Promise<Outcome> {
     const { onDecision, clock } = this.#options;
     const { question, until, isCounted } = progress;
-    // Whoever decides now knows of what was counted, and does not know of the request.
+    // A counted claim may not be asked again: the deciding gateway knows of the count, but not of the request.
     if (now >= until || (role.kind === "ask" && isCounted)) {
       onDecision("unknown");
       return this.#refuse(progress, now);
@@ -175,7 +175,7 @@ export class SharedWindows {
     return this.#settle(progress, clock.now());
   }
 
-  /** Counts before the deputy has said that it knows, for its word is old. */
+  /** Counts first and then asks the deputy, whose last word is too old for a lease. */
   async #confirm(progress: Progress, deputy: string, now: number): Promise<Outcome> {
     const { onDecision, members, clock } = this.#options;
     const { question, windows, until, isCounted } = progress;
@@ -193,7 +193,9 @@ export class SharedWindows {
     return this.#decide({ ...progress, isCounted: true }, later);
   }
 
-  /** Lets through what the home will surely let through, and tells it. Null where it has to be waited for. */
+  /**
+   * Lets through what the home will surely let through, and tells it. Null when the home has to be waited for.
+   */
   #goAhead(to: string, { question, windows }: Progress): Outcome | null {
     if (question.hops > 0) return null;
     const { members, clock } = this.#options;
@@ -219,14 +221,13 @@ export class SharedWindows {
     if (outcome === null) return null;
     const at = this.#options.clock.now();
     heed(outcome, claims, windows, at);
-    // Of what is let through for somebody else whoever decides tells those who have to know.
+    // For another gateway's request, the deciding gateway tells those who have to know.
     if (outcome[0] < 0 && hops === 0) for (const { moments } of windows) moments.add(at, SELF);
     return outcome;
   }
 
   /**
-   * Tells a home of what was let through. It may be late with its answer; until then the next requests wait
-   * sooner for theirs.
+   * Tells a home what was let through. Its answer may be late; meanwhile fewer requests go ahead of their answers.
    */
   async #report(to: string, question: Question, windows: readonly Window[]): Promise<void> {
     const passed = { ...question, isPassed: true, hops: 1 };
@@ -235,7 +236,7 @@ export class SharedWindows {
     if (outcome !== null) heed(outcome, question.claims, windows, this.#options.clock.now());
   }
 
-  /** Decides for all gateways. */
+  /** Decides on behalf of all gateways. */
   #decide({ question, windows, isCounted }: Progress, now: number): Outcome {
     if (isCounted) return this.#readCounted(question, windows, now);
     const outcome = this.#read(question, windows, now);
@@ -244,7 +245,10 @@ export class SharedWindows {
     return this.#read(question, windows, now, -1);
   }
 
-  /** While its deputy was asked others may have told of more: what is too much then is refused, and stays counted. */
+  /**
+   * Others may have told of more while the deputy was asked. A claim that is now too much is refused, and stays
+   * counted.
+   */
   #readCounted(question: Question, windows: readonly Window[], now: number): Outcome {
     const tooMany = windows.findIndex(
       ({ moments }, index) => moments.count > (question.claims[index]?.[1] ?? 0),
@@ -252,13 +256,13 @@ export class SharedWindows {
     return this.#read(question, windows, now, tooMany);
   }
 
-  /** Lets through nothing for a moment: those who know what others let through do not answer. */
+  /** Refuses for a moment, because the gateways that know what others let through do not answer. */
   #refuse({ question, windows }: Progress, now: number): Outcome {
     const [, , count, resetMs] = this.#read(question, windows, now);
     return [0, Math.min(UNKNOWN_MS, this.#options.windowMs), count, resetMs];
   }
 
-  /** What holds of windows at this moment. */
+  /** The outcome for windows as they are at this moment. */
   #read(
     { claims }: Question,
     windows: readonly Window[],
@@ -274,13 +278,15 @@ export class SharedWindows {
     if (full === undefined) return [-1, 0, count, resetMs];
     const max = claims[refusedBy]?.[1] ?? 0;
     const waitMs = leaves(full.moments.oldest(full.moments.count - max + 1));
-    // To find the moment takes long where a limit was lowered, and nothing frees a place before it.
+    // Finding the moment takes long where a limit was lowered. No place becomes free before it, so it is kept.
     full.fullUntil = now + waitMs;
     full.fullMax = max;
     return [refusedBy, waitMs, count, resetMs];
   }
 
-  /** Counts one, and whoever would decide in this gateway's place knows of it before the request is answered. */
+  /**
+   * Counts one. The gateway that would replace this one knows of it before the request is answered.
+   */
   #count({ claims, source }: Question, windows: readonly Window[], now: number): void {
     const number = this.#sources.numberOf(source, now);
     for (const { moments } of windows) moments.add(now, number);

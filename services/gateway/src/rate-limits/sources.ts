@@ -1,9 +1,11 @@
-/** Moments of a source that was not named for a window's length have left all windows: one more for rounding. */
+/**
+ * A source that was not named for a window's length has left all windows. The margin covers rounding.
+ */
 const MARGIN_MS = 1_000;
 
 /**
- * Gateways by the small numbers that windows know them by. Who was not named for longer than a window is forgotten,
- * for nothing of it counts any more; its number goes to the next.
+ * Small numbers for gateways, used in windows. A gateway that was not named for longer than a window is forgotten,
+ * because nothing of it counts any more. Its number is given to the next one.
  */
 export class Sources {
   readonly #keepMs: number;
@@ -12,19 +14,19 @@ export class Sources {
   readonly #names: (string | undefined)[];
   readonly #free: number[] = [];
 
-  /** @param self is number 0, for ever */
+  /** @param self the gateway that keeps number 0 */
   constructor(self: string, windowMs: number) {
     this.#keepMs = windowMs + MARGIN_MS;
     this.#self = self;
     this.#names = [self];
   }
 
-  /** How many numbers were ever in use at once. */
+  /** The highest number of sources that were in use at once. */
   get size(): number {
     return this.#names.length;
   }
 
-  /** The number of a gateway of which something is counted now. */
+  /** The number of a gateway for which something is counted now. */
   numberOf(name: string, now: number): number {
     if (name === this.#self) return 0;
     const known = this.#numbers.get(name);

@@ -7,18 +7,20 @@ import { createRateLimits } from "./rate-limits.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { startSharedWindows } from "./start-shared-windows.ts";
 
-/** How often callers, and senders of webhooks, may come. */
+/** How many requests callers, and senders of webhooks, may make. */
 export interface RateLimitOptions extends Partial<LimitPolicy> {
   /** Inbound webhooks of one client; 10,000 by default, 0 is no limit. */
   inbound?: number;
-  /** Where the gateways of an installation meet to share limits; without it each counts for itself. */
+  /**
+   * The NATS server on which an installation's gateways share limits. Without it, each gateway counts for itself.
+   */
   natsUrl?: string | undefined;
-  /** What a minute lasts, in milliseconds; for tests. */
+  /** The length of a window in milliseconds; for tests. */
   windowMs?: number;
 }
 
 interface StartOptions extends RateLimitOptions {
-  /** Which the gateways of an installation have in common, and nobody else. */
+  /** A secret that all gateways of the installation have, and nobody else. */
   cursorKey: Buffer;
   logger: Logger;
   metricsRegistry?: Registry | undefined;

@@ -12,28 +12,28 @@ import type { GatewayMessage } from "./messages.ts";
 import { SharedWindows } from "./shared-windows.ts";
 
 export interface SharingOptions {
-  /** Where gateways meet; without it this one counts for itself. */
+  /** The NATS server on which gateways meet. Without it, this gateway counts for itself. */
   natsUrl: string | undefined;
-  /** Tells gateways of this installation from others on the same server: one word of a subject. */
+  /** One word of a subject that separates installations on one server. */
   installation: string;
-  /** How long what was let through counts, in milliseconds. */
+  /** The length of a window, in milliseconds. */
   windowMs: number;
   logger: Logger;
   metricsRegistry?: Registry | undefined;
 }
 
-/** First word of the subjects on which gateways speak with each other. */
+/** The first word of the subjects that gateways use among each other. */
 const SUBJECT = "gateway-limits";
 /**
- * Of what gateways tell each other; goes up when a gateway of the release before could not follow. Those of two
- * versions beside each other count apart (ADR 66).
+ * The version of the messages. It grows when a gateway of the release before could not follow. Gateways of two
+ * versions count separately (ADR 66).
  */
 const VERSION = "v2";
-/** How long a gateway that starts waits for NATS; without it, it serves all the same. */
+/** How long a starting gateway waits for NATS. It serves without NATS after that. */
 const CONNECT_MS = 1_000;
 /**
- * How long it then waits for somebody to be heard: longer than a gateway usually stands still, so that what this one
- * has let through before is heard of. The first gateway of an installation pays for it, once.
+ * How long a starting gateway then waits to hear another one. That is longer than a gateway usually stands still,
+ * so this one learns what was let through before. The first gateway of an installation waits in vain, once.
  */
 const HEARING_MS = 2_100;
 const HEARING_STEP_MS = 25;
@@ -77,7 +77,7 @@ export async function startSharedWindows(
   return member.windows;
 }
 
-/** Null for what a gateway of another version may send. */
+/** Null for a message of another version. */
 function readMessage(text: string, logger: Logger): GatewayMessage | null {
   try {
     return readGatewayMessage(text);

@@ -3,11 +3,11 @@ import { hashOf } from "./members.ts";
 import type { Responsible } from "./members.ts";
 import { Moments } from "./moments.ts";
 
-/** What the home of a window has said of it last. */
+/** The last answer of a window's home. */
 interface LastAnswer {
   readonly at: number;
   readonly count: number;
-  /** When the oldest that counts leaves. */
+  /** When the window's oldest moment leaves. */
   readonly resetAt: number;
 }
 
@@ -17,34 +17,34 @@ export interface Window {
   /** Windows with the same group have the same home. */
   readonly groupHash: number;
   readonly moments: Moments;
-  /** Who is responsible, worked out in this epoch of the members. */
+  /** The responsible gateways, worked out in this epoch of the membership. */
   responsible: { readonly epoch: number; readonly who: Responsible } | null;
-  /** Who was responsible when they were told last what is known here, and in which era of the members. */
+  /** The gateways that were told last, and in which era of the membership. */
   told: { readonly era: number; readonly who: Responsible } | null;
-  /** Until when its home has said that there is no room, under a limit of `fullMax` or less. */
+  /** The home has said that the window is full until then, under a limit of `fullMax` or less. */
   fullUntil: number;
   fullMax: number;
-  /** What its home has said last, where that is another gateway. */
+  /** The last answer of its home, when that is another gateway. */
   answered: LastAnswer | null;
-  /** Let through before the home has answered. */
+  /** How many requests were let through before the home has answered. */
   unanswered: number;
-  /** When it was asked for last. */
+  /** When the window was last used. */
   usedAt: number;
-  /** The capacity that was reckoned for it. */
+  /** The capacity on which its size was last reckoned. */
   reckoned: number;
 }
 
-/** The group of a window's key is what stands before the first of these. */
+/** The group of a window is the part of its key before the first of these. */
 export const GROUP_END = "|";
-/** Keys of clients without a credential begin so. */
+/** The prefix of keys of clients without a credential. */
 export const CLIENT_PREFIX = "client:";
 
 /**
- * Bytes for windows of callers, and of strangers: who floods from ever new addresses pushes out no caller's.
- * Windows that were asked for longest ago are forgotten first.
+ * Bytes for windows of callers, and of strangers. A flood from ever new addresses therefore displaces no caller's
+ * window. The least recently used windows are forgotten first.
  */
 const BYTES_MAX = { callers: 128 * 1024 * 1024, clients: 32 * 1024 * 1024 };
-/** Measured with 100,000 windows: an entry of a moment, and what a window has beside them. */
+/** Measured with 100,000 windows: an entry of a moment, and the rest of a window. */
 const ENTRY_BYTES = 16;
 const WINDOW_BYTES = 960;
 
@@ -58,7 +58,7 @@ export class WindowStore {
     this.#windowMs = windowMs;
   }
 
-  /** The window of a key, made when it is not there. */
+  /** The window of a key, created when it is missing. */
   open(key: string, now: number): Window {
     const cache = key.startsWith(CLIENT_PREFIX) ? this.#clients : this.#callers;
     const known = cache.get(key);
@@ -79,7 +79,9 @@ export class WindowStore {
     for (const cache of [this.#callers, this.#clients]) yield* cache.values();
   }
 
-  /** Two for each that is made: so those that nobody uses any more go, and nobody waits for it. */
+  /**
+   * Visits two old windows for each new one. Unused windows are dropped that way, and no request waits for it.
+   */
   #dropIdle(cache: LRUCache<string, Window>, now: number): void {
     for (let turn = 0; turn < 2; turn += 1) {
       const [oldest] = cache.rvalues();
