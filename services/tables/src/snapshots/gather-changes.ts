@@ -37,7 +37,8 @@ export async function gatherChanges(
 ): Promise<Gathered> {
   const { keys } = lag;
   const rows = new Map<number, readonly unknown[]>();
-  let after = { revision: lag.valuesSince, position: Number.MAX_SAFE_INTEGER };
+  // Not the end of the revision that is known: an import may have written 100,000 rows of it, which would be passed by.
+  let after = { revision: lag.valuesSince + 1, position: -1 };
   let deletions: readonly number[] | null = null;
   let bytes = 0;
   while (rows.size <= ROWS_MAX && bytes <= KEPT_BYTES_MAX) {
