@@ -41,7 +41,7 @@ interface Progress {
 const SELF = 0;
 /** How often a claim may be handed on. */
 const HOPS_MAX = 2;
-/** How long a request waits: until a dead home was missed and another gateway has replaced it. */
+/** How long a request waits, and up to a heartbeat more: a dead home is missed and replaced within this time. */
 const PATIENCE_MS = 5_000;
 /** An answer for another gateway has to leave so much earlier. */
 const HOP_MS = 1_000;

@@ -29,6 +29,8 @@ interface Simulated {
   isGone: boolean;
   /** How many requests have no answer yet. */
   waiting: number;
+  /** When it stood still or had no connection. */
+  hindrances: { from: number; until: number }[];
 }
 
 /** For so long a gateway that starts serves nobody until it has heard another one. */
@@ -67,8 +69,8 @@ export class SimulatedGateways {
     this.world.plan(this.world.now, "world", process, () => {
       const participant = this.#start(address, process.clock, send);
       const startedAt = this.world.now;
-      const simulated = { address, process, participant, startedAt, isGone: false, waiting: 0 };
-      this.gateways.push(simulated);
+      const state = { startedAt, isGone: false, waiting: 0, hindrances: [] };
+      this.gateways.push({ address, process, participant, ...state });
       participant.connect();
     });
   }
@@ -110,9 +112,12 @@ export class SimulatedGateways {
 
   /** It does nothing for so long. */
   standStill(gateway: number, ms: number): void {
-    const process = this.gateways[gateway]?.process;
-    if (process === undefined) return;
+    const stopped = this.gateways[gateway];
+    if (stopped === undefined) return;
+    const { process, hindrances } = stopped;
+    const from = Math.max(process.stillUntil, this.world.now);
     process.stillUntil = Math.max(process.stillUntil, this.world.now + ms);
+    if (process.stillUntil > from) hindrances.push({ from, until: process.stillUntil });
   }
 
   serverStandsStill(ms: number): void {
@@ -124,6 +129,7 @@ export class SimulatedGateways {
     const cut = this.gateways[gateway];
     if (cut === undefined || cut.isGone || cut.process.cutUntil > this.world.now) return;
     cut.process.cutUntil = this.world.now + ms;
+    cut.hindrances.push({ from: this.world.now, until: cut.process.cutUntil });
     this.world.plan(cut.process.cutUntil, "message", cut.process, () => cut.participant.connect());
   }
 
@@ -150,6 +156,15 @@ export class SimulatedGateways {
   setDelays(gateway: number, up: number, down: number): void {
     const process = this.gateways[gateway]?.process;
     if (process !== undefined) process.delays = { up, down };
+  }
+
+  /** How long a request waited while its gateway ran and had a connection, in milliseconds. */
+  waitOf({ gateway, askedAt, settledAt }: Settled): number {
+    let waited = settledAt - askedAt;
+    for (const { from, until } of this.gateways[gateway]?.hindrances ?? []) {
+      waited -= Math.max(0, Math.min(until, settledAt) - Math.max(from, askedAt));
+    }
+    return waited;
   }
 
   /** How many of a key's requests were let through. */
