@@ -7,7 +7,7 @@ const PACKAGE = import.meta.dirname;
 const DIST = resolve(process.argv[2] ?? join(PACKAGE, "dist"));
 const PROGRAM = "workflowctl.js";
 
-/** What users install: one file that holds everything it needs, and who it belongs to. */
+/** The installed program: one file with everything it needs, and the facts of its package. */
 const { name, version, description } = z
   .object({ name: z.string(), version: z.string(), description: z.string() })
   .parse(JSON.parse(await readFile(join(PACKAGE, "package.json"), "utf8")));
@@ -31,7 +31,7 @@ await build({
   target: "node20",
   format: "esm",
   define: { CLI_VERSION: JSON.stringify(version) },
-  // Parts that are CommonJS ask for Node's modules by `require`, which a module does not have.
+  // CommonJS parts get Node's modules by `require`, which an ES module does not have.
   banner: {
     js: '#!/usr/bin/env node\nimport { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);',
   },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { createContext } from "./context.ts";
 import type { Context } from "./context.ts";
 
-/** What every command takes beside its own options. */
+/** The options that every command takes beside its own. */
 const globalOptions = z.object({
   json: z.boolean().optional(),
   profile: z.string().optional(),
@@ -12,7 +12,9 @@ const globalOptions = z.object({
   color: z.boolean().optional(),
 });
 
-/** Makes the action of a command: `work` gets a context, then arguments and options as Commander has them. */
+/**
+ * Makes the action of a command. `work` gets a context, then arguments and options as Commander has them.
+ */
 export function act<Rest extends readonly unknown[]>(
   work: (context: Context, ...rest: Rest) => Promise<void>,
 ): (...rest: Rest) => Promise<void> {

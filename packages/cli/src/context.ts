@@ -19,16 +19,15 @@ export interface GlobalOptions extends AccessOptions {
   color?: boolean | undefined;
 }
 
-/** What a command works with. */
+/** The tools of a command. */
 export interface Context {
   out: Output;
   options: GlobalOptions;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
   /**
-   * The service, as whoever is signed in.
-   *
-   * @throws CliError when nobody is
+   * A client of the service for the signed-in person or key.
+   * @throws CliError when nobody is signed in
    */
   readonly connect: () => Promise<WorkflowClient>;
 }
@@ -47,7 +46,7 @@ export function createContext(options: GlobalOptions): Context {
   };
 }
 
-/** A client that says who it is by key or session. */
+/** A client that authenticates by key or session. */
 export function clientFor(access: Omit<Access, "profileName">, out: Output): WorkflowClient {
   const { url, apiKey, session } = access;
   const headers = { "user-agent": `workflowctl/${VERSION} node/${process.versions.node}` };
@@ -69,8 +68,8 @@ export function clientFor(access: Omit<Access, "profileName">, out: Output): Wor
 }
 
 /**
- * Fetches; Ctrl-C ends what only reads. A change that is on its way is let come to its end, so that nobody has to wonder
- * what became of it. Tells why nothing happens when the server asks to wait.
+ * Fetches. Ctrl-C ends a read at once. A change under way is finished, so that its outcome is known. A note
+ * explains the pause when the server asks to wait.
  */
 async function fetchPatiently(
   out: Output,

@@ -1,4 +1,4 @@
-/** What the command's exit code says; scripts go by these. */
+/** The exit codes of the command. Scripts rely on them. */
 export const EXIT = {
   ok: 0,
   refused: 1,
@@ -16,7 +16,7 @@ export const EXIT = {
 /** One of `EXIT`. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A line for each code, as help and README show them. */
+/** A line for each exit code, shown in help and README. */
 export const EXIT_CODE_LINES: readonly string[] = [
   "0    done",
   "1    the server refused, or the run failed",

@@ -3,13 +3,13 @@ import type { ApiError } from "@workflow/client";
 import { EXIT } from "./exit-codes.ts";
 import type { ExitCode } from "./exit-codes.ts";
 
-/** What the command ends with; its message is for the person who typed it. */
+/** An error that ends the command. Its message is for the person who typed it. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: ExitCode;
-  /** What to do next, a line each. */
+  /** The next steps, a line each. */
   readonly hints: readonly string[];
-  /** More for `--json`. */
+  /** Further facts for `--json`. */
   readonly details: unknown;
 
   constructor(
@@ -24,23 +24,23 @@ export class CliError extends Error {
   }
 }
 
-/** The command line, or a file, is wrong. */
+/** An error of the command line or of a file. */
 export function usageError(message: string, ...hints: string[]): CliError {
   return new CliError(message, EXIT.usage, { hints });
 }
 
-/** A failure as it is told: in words, as JSON and by the exit code. */
+/** A failure as the command tells it: in words, as JSON and by the exit code. */
 export interface Failure {
   exitCode: ExitCode;
   code: string;
   message: string;
   hints: readonly string[];
-  /** Names the request in the service's logs; null when no answer came. */
+  /** The id of the request in the service's logs; null when no answer came. */
   requestId: string | null;
   details: unknown;
 }
 
-/** What any error that ends a command comes to. */
+/** The failure that an error ends the command with. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof CliError) {
     const inner = isApiError(error.cause) ? error.cause : undefined;
@@ -74,22 +74,22 @@ export function toFailure(error: unknown): Failure {
   );
 }
 
-/** Whether the same may go well a little later. */
+/** Whether the same command may succeed a little later. */
 export function mayPass({ exitCode }: Failure): boolean {
   return exitCode === EXIT.unreachable || exitCode === EXIT.rateLimited;
 }
 
-/** How far a command came that does one thing after the other. */
+/** The progress of a command that does one thing after the other. */
 export interface Part {
-  /** What failed, such as a file; the message begins with it. */
+  /** The thing that failed, such as a file. The message begins with it. */
   subject: string;
-  /** What was done before, in words and for `--json`. */
+  /** What was done before the failure, in words and for `--json`. */
   hints: readonly string[];
   done: unknown;
   isInterrupted: boolean;
 }
 
-/** The same error, with what was done before it. Defects stay as they are. */
+/** The same error with what was done before it. Unforeseen errors stay as they are. */
 export function afterPart(error: unknown, { subject, hints, done, isInterrupted }: Part): unknown {
   const failure = toFailure(error);
   const { exitCode } = failure;
@@ -106,7 +106,7 @@ export function afterPart(error: unknown, { subject, hints, done, isInterrupted 
   );
 }
 
-/** What nobody has foreseen: our mistake, or an answer of a server that is of another version. */
+/** An unforeseen error: a fault of this program, or an answer of another version of the server. */
 function defect(message: string, trace: readonly string[]): Failure {
   return {
     exitCode: EXIT.defect,
@@ -118,7 +118,7 @@ function defect(message: string, trace: readonly string[]): Failure {
   };
 }
 
-/** The failure of a request that the server has answered. */
+/** The failure for an answer of the server. */
 function fromAnswer(error: ApiError): Failure {
   const { code, message, requestId, details, problems } = error;
   return {
@@ -134,7 +134,7 @@ function fromAnswer(error: ApiError): Failure {
   };
 }
 
-/** What a refusal ends the command with. */
+/** The exit code for a refusal of the server. */
 function exitCodeOf({ status, code }: ApiError): ExitCode {
   if (status === 401 || status === 403) return EXIT.notSignedIn;
   if (status === 404) return EXIT.notFound;
@@ -152,7 +152,7 @@ function hintsFor({ status, retryAfterMs }: ApiError): string[] {
   return [];
 }
 
-/** What the system says of a broken connection, such as ECONNREFUSED. */
+/** The system's code for a broken connection, such as ECONNREFUSED. */
 function reasonOf(error: unknown): string {
   for (let cause = causeOf(error); cause !== undefined; cause = causeOf(cause)) {
     if (cause instanceof Object && "code" in cause && typeof cause.code === "string") {

@@ -8,25 +8,24 @@ import { interruption } from "./interruption.ts";
 
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** Everything that comes by standard input. */
+/** Reads standard input to its end. */
 export async function readAllOfStdin(): Promise<string> {
   if (process.stdin.isTTY) throw usageError("Standard input is a terminal; pipe the value in.");
   const pieces: Buffer[] = [];
-  // Who has nothing to pipe in after all presses Ctrl-C.
+  // Ctrl-C ends the wait of a person who has nothing to pipe in.
   for await (const piece of addAbortSignal(interruption, process.stdin)) {
     pieces.push(Buffer.from(piece));
   }
   return toText("Standard input", Buffer.concat(pieces));
 }
 
-/** Whether there is somebody to ask. */
+/** Whether a person can be asked. */
 function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 /**
- * Asks for a line; of hidden ones nothing is shown. Questions go to stderr, for stdout belongs to the answer.
- *
+ * Asks for a line. A hidden line is not shown. Questions go to stderr, because stdout belongs to the result.
  * @throws CliError when there is no terminal, or the person ends the input
  */
 export async function ask(question: string, options: { hidden?: boolean } = {}): Promise<string> {
@@ -57,22 +56,23 @@ export async function ask(question: string, options: { hidden?: boolean } = {}):
   }
 }
 
-/** Asks for a yes. `yes` stands in for the answer; without it and without a terminal it refuses. */
+/**
+ * Asks for a yes. The option `yes` answers in advance; without it and without a terminal, the command refuses.
+ */
 export async function confirm(question: string, yes: boolean | undefined): Promise<boolean> {
   if (yes === true) return true;
   if (!canAsk()) throw usageError(`${question} There is no terminal to ask; say --yes.`);
   return /^y(es)?$/i.test((await ask(`${question} [y/N]`)).trim());
 }
 
-/** A secret value: asked for without showing it, or what standard input brings, without the last line's end. */
+/** Reads a secret: from a hidden question, or from standard input without its last line break. */
 export async function readSecret(question: string): Promise<string> {
   if (canAsk()) return ask(question, { hidden: true });
   return (await readAllOfStdin()).replace(/\r?\n$/, "");
 }
 
 /**
- * A JSON value given on the command line: itself, `@file`, or `-` for standard input.
- *
+ * A JSON value of the command line: given literally, as `@file`, or as `-` for standard input.
  * @throws CliError that names the option
  */
 export async function readJsonArgument(option: string, value: string): Promise<unknown> {
@@ -81,7 +81,7 @@ export async function readJsonArgument(option: string, value: string): Promise<u
   return parseJson(option, value);
 }
 
-/** As `readJsonArgument`, of an object. */
+/** A JSON object of the command line, given as for `readJsonArgument`. */
 export async function readObjectArgument(
   option: string,
   value: string,
@@ -91,14 +91,13 @@ export async function readObjectArgument(
 
 /**
  * The JSON of a file; `-` is standard input.
- *
  * @throws CliError that names the file and the place
  */
 async function readJsonFile(path: string): Promise<unknown> {
   return parseJson(path, path === "-" ? await readAllOfStdin() : await readTextFile(path));
 }
 
-/** As `readJsonFile`, of an object. */
+/** The JSON object of a file; `-` is standard input. */
 export async function readObjectFile(path: string): Promise<Record<string, unknown>> {
   return asObject(path, await readJsonFile(path));
 }
@@ -114,9 +113,8 @@ export async function readTextFile(path: string): Promise<string> {
 }
 
 /**
- * The text of bytes, without the mark that some editors put before it.
- *
- * @throws CliError when they are no UTF-8: each letter that is not understood would be lost without a word
+ * Decodes UTF-8 and drops a byte order mark.
+ * @throws CliError for other bytes: each unknown letter would be lost silently
  */
 function toText(source: string, bytes: Uint8Array): string {
   try {
@@ -132,7 +130,7 @@ function asObject(source: string, value: unknown): Record<string, unknown> {
   throw usageError(`${source} must be a JSON object.`);
 }
 
-/** Parsers show a piece of the text where it breaks; that may be a secret, so only the place is told. */
+/** Error messages of parsers quote the text, which may be a secret. So only the place is told. */
 function parseJson(source: string, text: string): unknown {
   try {
     return JSON.parse(text);

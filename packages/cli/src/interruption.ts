@@ -1,10 +1,10 @@
 const controller = new AbortController();
-/** How long a command may take to say what it has done. */
+/** How long an interrupted command may take to say what it has done. */
 const FAREWELL_MS = 5_000;
-/** Requests that change something and have no answer yet. */
+/** The number of changes that were sent and have no answer yet. */
 let changes = 0;
 
-/** Aborted when the person presses Ctrl-C, or the command is told to end. */
+/** Aborted by Ctrl-C, or when the command is told to end. */
 export const interruption: AbortSignal = controller.signal;
 
 /** Listens for Ctrl-C. The second one ends the program at once. */
@@ -18,7 +18,7 @@ export function listenForInterruption(): void {
   }
 }
 
-/** Sends a change, which is let come to its end, so that nobody has to wonder what became of it. */
+/** Sends a change and waits for its answer even when interrupted, so that its outcome is known. */
 export async function asChange<T>(send: () => Promise<T>): Promise<T> {
   changes += 1;
   try {
@@ -37,7 +37,7 @@ function say(text: string): void {
   process.stderr.write(`\n${text}\n`);
 }
 
-/** Waits; ends early, without an error, when the command is interrupted. */
+/** Waits. An interruption ends the wait early, without an error. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -12,10 +12,10 @@ const isJson = wantsJson(process.argv);
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // Who reads no further has what it wanted: `workflowctl runs list | head -1`.
+    // A reader such as `head -1` closes the pipe when it has enough.
     if (error.code === "EPIPE") return endWithoutReader();
     const failure = toFailure(error);
-    // What stderr does not take nobody can be told.
+    // A failing stderr leaves nobody to be told.
     if (stream === process.stdout)
       tell({ ...failure, message: `standard output: ${error.message}` });
     process.exit(failure.exitCode);
@@ -46,7 +46,7 @@ async function run(): Promise<ExitCode> {
   }
 }
 
-/** Help, and mistakes on the command line, of which Commander has told people already. */
+/** Ends after help, or after a mistake on the command line that Commander has already explained. */
 function endOfParsing({ exitCode, message }: CommanderError): ExitCode {
   if (exitCode === 0) return EXIT.ok;
   if (isJson) {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 
-/** An option's whole number, from 1 on. */
+/** A whole number from 1 on. */
 export function count(value: string): number {
   if (!/^[1-9]\d{0,8}$/.test(value))
     throw new InvalidArgumentError("It must be a whole number from 1 on.");
@@ -13,10 +13,12 @@ const UNITS_MS = new Map([
   ["d", 86_400_000],
 ]);
 
-/** A day, which begins in UTC, or a moment with its zone. `Date` takes nearly anything, "5" for May for example. */
+/**
+ * A day, which begins in UTC, or a moment with a zone. `Date` alone takes nearly anything, such as "5" for May.
+ */
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** A moment: an ISO 8601 timestamp, or so long ago: `15m`, `2h`, `7d`. */
+/** A moment: an ISO 8601 timestamp, or an age such as `15m`, `2h`, `7d`. */
 export function moment(value: string): string {
   const ago = /^(\d{1,5})([mhd])$/.exec(value);
   if (ago !== null) {
@@ -32,7 +34,7 @@ export function moment(value: string): string {
   return new Date(parsed).toISOString();
 }
 
-/** Words between commas. */
+/** Words separated by commas. */
 export function words(value: string): string[] {
   return value
     .split(",")
@@ -40,7 +42,9 @@ export function words(value: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** An id, or another name that becomes part of a path: none that would lead elsewhere. */
+/**
+ * An id, or another name that becomes part of a path. Names that would lead elsewhere are refused.
+ */
 export function objectId(value: string): string {
   if (value === "" || value === "." || value === "..") {
     throw new InvalidArgumentError("It must be an id.");
@@ -48,7 +52,7 @@ export function objectId(value: string): string {
   return value;
 }
 
-/** Several of them. */
+/** Adds an id to a list of ids. */
 export function objectIds(value: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), objectId(value)];
 }

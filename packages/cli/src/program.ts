@@ -15,13 +15,13 @@ import { addTables } from "./commands/tables/tables.ts";
 import { VERSION } from "./context.ts";
 import { EXIT_CODE_LINES } from "./exit-codes.ts";
 
-/** Whether programs read what is said; asked before anything is parsed, since parsing may fail. */
+/** Whether the output is for programs. This is read before parsing, because parsing may fail. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(2, end === -1 ? undefined : end).includes("--json");
 }
 
-/** The whole command line. With `isJson` mistakes on it are thrown, and not told in words. */
+/** The whole command line. With `isJson`, mistakes are thrown instead of told in words. */
 export function createProgram({ isJson }: { isJson: boolean }): Command {
   const program = new Command("workflowctl");
   program

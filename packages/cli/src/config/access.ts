@@ -5,35 +5,36 @@ import { profileOf, readConfig } from "./config-file.ts";
 import type { Profile } from "./config-file.ts";
 import { toBaseUrl } from "./server-url.ts";
 
-/** The options of every command that say where to and as whom. */
+/** The options of every command that name the server and the identity. */
 export interface AccessOptions {
   profile?: string | undefined;
   url?: string | undefined;
   apiKeyStdin?: boolean | undefined;
 }
 
-/** Where to, and as whom. */
+/** The server and the identity of a command. */
 export interface Access extends Profile {
-  /** Null when environment or options say everything. */
+  /** Null when environment or options give everything. */
   profileName: string | null;
 }
 
-/** The profile that counts: the option's, the environment's, or the current one. */
+/** The profile in use: the option's, the environment's, or the current one. */
 export async function chosenProfile(options: AccessOptions): Promise<string> {
   return options.profile ?? environment("WORKFLOW_PROFILE") ?? (await readConfig()).current;
 }
 
-/** The address that was given for this command, before any profile's; undefined without one. */
+/**
+ * The address given for this command, which precedes any profile's. Undefined when none is given.
+ */
 export function givenUrl(options: AccessOptions): string | undefined {
   const url = options.url ?? environment("WORKFLOW_URL");
   return url === undefined ? undefined : toBaseUrl(url);
 }
 
 /**
- * Finds out where to and as whom. Options go before the environment, and that before the profile. A key or a session
- * of a profile is not sent to another address than the profile's.
- *
- * @throws CliError when no address, or nobody to be, is known
+ * Finds the server and the identity. Options precede the environment, which precedes the profile. A profile's key
+ * or session is sent to no address but the profile's.
+ * @throws CliError when no address or no identity is known
  */
 export async function findAccess(options: AccessOptions): Promise<Access> {
   const url = givenUrl(options);
@@ -59,7 +60,7 @@ export async function findAccess(options: AccessOptions): Promise<Access> {
   return { ...profile, url: url ?? profile.url, profileName: name };
 }
 
-/** A key as it came, without the line's end. */
+/** A key from standard input, without its line break. */
 export async function keyOfStdin(): Promise<string> {
   const key = (await readAllOfStdin()).trim();
   if (key === "") throw usageError("--api-key-stdin: nothing came from standard input.");

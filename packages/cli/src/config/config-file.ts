@@ -6,12 +6,12 @@ import { usageError } from "../failures.ts";
 import { writeWholeFile } from "../files/write-whole-file.ts";
 
 const profileSchema = z.object({
-  /** Ends in the API's path, such as /api/v1. */
+  /** The base URL; ends in the API's path, such as /api/v1. */
   url: z.string(),
   apiKey: z.string().optional(),
   session: z
     .object({
-      /** `wfs_session=…`, as it is sent. */
+      /** The session's cookie, `wfs_session=…`, as it is sent. */
       cookie: z.string(),
       email: z.string(),
       company: z.string(),
@@ -25,12 +25,12 @@ const configSchema = z.object({
   profiles: z.record(z.string(), profileSchema),
 });
 
-/** A server, and how to be somebody there: by a key, or by a session. */
+/** A server with a way to authenticate there: a key or a session. */
 export type Profile = z.infer<typeof profileSchema>;
-/** All profiles of the person, and which counts when none is named. */
+/** All profiles of the person, and which one is used by default. */
 export type Config = z.infer<typeof configSchema>;
 
-/** Where the configuration is: below `XDG_CONFIG_HOME`, by default `~/.config`. */
+/** The path of the configuration: below `XDG_CONFIG_HOME`, by default `~/.config`. */
 export function configPath(): string {
   const base = process.env["XDG_CONFIG_HOME"];
   const root = base === undefined || base === "" ? join(homedir(), ".config") : base;
@@ -38,9 +38,8 @@ export function configPath(): string {
 }
 
 /**
- * The configuration; an empty one when there is no file yet.
- *
- * @throws CliError when the file cannot be read as one
+ * The configuration; empty when there is no file yet.
+ * @throws CliError when the file cannot be read or parsed
  */
 export async function readConfig(): Promise<Config> {
   const path = configPath();
@@ -55,19 +54,19 @@ export async function readConfig(): Promise<Config> {
   }
   const parsed = configSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
-  // The text holds secrets, so no part of it is shown.
+  // The file holds secrets, so the message quotes no part of it.
   throw usageError(
     `The configuration ${path} is damaged.`,
     "Delete it and sign in again: workflowctl login",
   );
 }
 
-/** A profile by its name, which may be any word. */
+/** The profile of a name, which may be any word. */
 export function profileOf({ profiles }: Config, name: string): Profile | undefined {
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
-/** Replaces the configuration at once. Nobody but its owner can read it. */
+/** Replaces the configuration atomically. Only its owner can read it. */
 export async function writeConfig(config: Config): Promise<void> {
   const path = configPath();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

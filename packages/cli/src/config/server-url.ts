@@ -3,9 +3,8 @@ import { usageError } from "../failures.ts";
 const API_PATH = "/api/v1";
 
 /**
- * The base URL of the API. `https://workflows.example.com` becomes `https://workflows.example.com/api/v1`.
- *
- * @throws CliError for what is no such address; its message does not show the value, which may hold a password
+ * The base URL of the API: `https://workflows.example.com` becomes `https://workflows.example.com/api/v1`.
+ * @throws CliError for a bad address. The message hides the value, which may hold a password
  */
 export function toBaseUrl(value: string): string {
   if (!URL.canParse(value)) {

@@ -11,17 +11,17 @@ export type Change = { file: WorkflowFile } & (
   | { kind: "create" }
   | { kind: "unchanged"; remote: Remote }
   | { kind: "update"; remote: Remote }
-  /** Somebody has changed the workflow since the file was made. */
+  /** The workflow was changed on the server since the file was made. */
   | { kind: "conflict"; remote: Remote }
-  /** The file names a workflow that is not there. */
+  /** The file names a workflow that does not exist. */
   | { kind: "missing" }
 );
 
-/** A workflow as the server has it now. */
+/** The present state of a workflow on the server. */
 export interface Remote {
   workflow: Workflow;
   definition: Definition;
-  /** Names exactly this state. */
+  /** The version tag of exactly this state. */
   etag: string | undefined;
 }
 
@@ -51,7 +51,10 @@ async function findRemote(client: WorkflowClient, id: string): Promise<Remote | 
   }
 }
 
-/** The difference between the server's definition and the file's, as `diff -u` has it; empty for none. */
+/**
+ * The difference between the server's definition and the file's, in the form of `diff -u`. Empty when they are
+ * equal.
+ */
 export function differenceOf(change: Change): string {
   const { file, kind } = change;
   if (kind === "unchanged" || kind === "missing") return "";
@@ -68,11 +71,11 @@ export function differenceOf(change: Change): string {
   return patch.split("\n").slice(1).join("\n");
 }
 
-/** Such a difference in the colours that everybody knows. */
+/** The difference with the usual colours. */
 export function paintDifference(out: Output, difference: string): string {
   return (
     difference
-      // JSON has escaped the other signs that steer a terminal.
+      // JSON has already escaped the other characters that control a terminal.
       .replaceAll(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?")
       .split("\n")
       .map((line) => {
@@ -85,7 +88,7 @@ export function paintDifference(out: Output, difference: string): string {
   );
 }
 
-/** How many lines a difference adds and takes away. */
+/** The numbers of added and removed lines of a difference. */
 export function countLines(difference: string): { added: number; removed: number } {
   const lines = difference.split("\n").filter((line) => !/^(\+\+\+|---) /.test(line));
   return {

@@ -5,12 +5,11 @@ import { usageError } from "../failures.ts";
 import { readTextFile } from "../input.ts";
 import { writeWholeFile } from "./write-whole-file.ts";
 
-/** Files of definitions end so. */
+/** The ending of definition files. */
 export const SUFFIX = ".workflow.json";
 
 /**
- * What a definition's file holds. Whether steps and trigger are good is the server's to say, so that a file of a newer
- * service passes.
+ * The content of a definition file. The server checks trigger and steps, so files for a newer service pass.
  */
 const fileSchema = z.strictObject({
   id: z.string().optional(),
@@ -24,29 +23,33 @@ const fileSchema = z.strictObject({
   settings: z.record(z.string(), z.unknown()).nullable().default(null),
 });
 
-/** A definition as files keep it: what people write, and nothing that changes when it runs. */
+/** A definition as files keep it: everything that people write, nothing that a run changes. */
 export type Definition = Required<NewWorkflow>;
 
 /** A file with a definition. */
 export interface WorkflowFile {
   path: string;
-  /** The workflow on the server; undefined before the first push. */
+  /** The id of the workflow on the server; undefined before the first push. */
   id: string | undefined;
-  /** The fingerprint of the server's definition that this one was made from; undefined before the first push. */
+  /**
+   * The fingerprint of the server's definition on which this one is based; undefined before the first push.
+   */
   basedOn: string | undefined;
   definition: Definition;
 }
 
 /**
- * Reads the file of a definition.
- *
- * @throws CliError that names the file and what is wrong with it
+ * Reads a definition file.
+ * @throws CliError that names the file and the fault
  */
 export async function readWorkflowFile(path: string): Promise<WorkflowFile> {
   return parseWorkflowFile(path, await readTextFile(path));
 }
 
-/** As `readWorkflowFile`, of a text that was read already. */
+/**
+ * Parses the text of a definition file.
+ * @throws CliError that names the file and the fault
+ */
 export function parseWorkflowFile(path: string, text: string): WorkflowFile {
   let value: unknown;
   try {
@@ -70,7 +73,7 @@ export function parseWorkflowFile(path: string, text: string): WorkflowFile {
   return { path, id, basedOn, definition: definition as Definition };
 }
 
-/** Writes a file, whose keys are always in the same order. */
+/** Writes a definition file with its keys in a fixed order. */
 export async function writeWorkflowFile(file: WorkflowFile): Promise<void> {
   const { id, basedOn, definition } = file;
   const members = Object.entries(inOrder(definition)).map(([name, value]) => [name, sorted(value)]);
@@ -78,18 +81,18 @@ export async function writeWorkflowFile(file: WorkflowFile): Promise<void> {
   await writeWholeFile(file.path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** The definition of a workflow as files have it. */
+/** The part of a workflow that files keep. */
 export function definitionOf(workflow: Workflow): Definition {
   return inOrder({ ...workflow, description: workflow.description ?? null });
 }
 
-/** What tells definitions apart. The order of keys makes no difference. */
+/** A hash of a definition. The order of keys does not matter. */
 export function fingerprint(definition: Definition): string {
   const text = JSON.stringify(sorted(inOrder(definition)));
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** A definition in lines, keys sorted, as two of them are compared. */
+/** The lines of a definition with sorted keys, for comparison. */
 export function toLines(definition: Definition): string {
   return `${JSON.stringify(sorted(inOrder(definition)), null, 2)}\n`;
 }
@@ -109,7 +112,7 @@ function inOrder(definition: Definition): Definition {
 
 const FIRST_KEYS = ["id", "type", "name", "action"];
 
-/** The same value with the keys of all objects in one order: what names a thing first, then by the alphabet. */
+/** The same value with sorted object keys: names and ids first, then alphabetically. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;

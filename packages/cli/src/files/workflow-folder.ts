@@ -6,9 +6,8 @@ import { readWorkflowFile, SUFFIX } from "./workflow-file.ts";
 import type { WorkflowFile } from "./workflow-file.ts";
 
 /**
- * The definitions of a folder, by name of file.
- *
- * @throws CliError when a file is no workflow, or two of them are the same one
+ * The definitions of a folder, ordered by file name.
+ * @throws CliError when a file is no workflow, or two files have one id
  */
 export async function readFolder(dir: string): Promise<WorkflowFile[]> {
   return readEach(await listFiles(dir));
@@ -27,7 +26,7 @@ export async function listFiles(dir: string): Promise<string[]> {
   }
 }
 
-/** The files named, or all of the folder. */
+/** The named files, or all of the folder. */
 export async function readFiles(paths: readonly string[], dir: string): Promise<WorkflowFile[]> {
   if (paths.length === 0) {
     const files = await readFolder(dir);
@@ -37,7 +36,7 @@ export async function readFiles(paths: readonly string[], dir: string): Promise<
   return readEach(paths);
 }
 
-/** One after the other: a folder may have more files than a process may open at once. */
+/** Reads one file at a time: a folder may have more files than a process may open. */
 async function readEach(paths: readonly string[]): Promise<WorkflowFile[]> {
   const files: WorkflowFile[] = [];
   for (const path of paths) files.push(await readWorkflowFile(path));
@@ -46,9 +45,8 @@ async function readEach(paths: readonly string[]): Promise<WorkflowFile[]> {
 }
 
 /**
- * A name for a new file: the workflow's, in letters that every system takes.
- *
- * @param taken the paths that are taken, in small letters: on some systems Greeting and greeting are one file
+ * A path for a new file, made of the workflow's name in characters that every system allows.
+ * @param taken the used paths in lower case: some systems do not distinguish Greeting from greeting
  */
 export function newFilePath(dir: string, name: string, taken: ReadonlySet<string>): string {
   const slug =
@@ -65,7 +63,7 @@ export function newFilePath(dir: string, name: string, taken: ReadonlySet<string
   }
 }
 
-/** Two files say that they are the same workflow. */
+/** The error for two files with one workflow id. */
 export function doubleId(path: string, other: string): CliError {
   return usageError(
     `${path} and ${other} have the same id.`,

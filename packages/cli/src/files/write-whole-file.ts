@@ -5,19 +5,17 @@ import { open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
-/** Puts a text in place at once, as `replaceFile` does. */
+/** Puts a text in place atomically, as `replaceFile` does. */
 export function writeWholeFile(path: string, text: string, mode?: number): Promise<void> {
   return replaceFile(path, (file) => file.writeFile(text), mode);
 }
 
 /**
- * Puts a file in place at once: whoever reads sees the old one or the new one, never half of it. A link stays, and what
- * it leads to is replaced. What is there and no regular file, such as a pipe or a device, is written into: another
- * file in its place would break it for everybody.
- *
- * @param write writes the content, and leaves the file open
- * @param mode who may do what with the file; by default as it is, or as the system makes new files
- * @returns what `write` comes to
+ * Replaces a file atomically: readers see the old or the new content, never half of it. A link stays and its target
+ * is replaced. Pipes and devices are written into, because replacing them would break them for everybody.
+ * @param write writes the content and leaves the file open
+ * @param mode the permissions; by default those of the old file, or the system's for new files
+ * @returns the result of `write`
  */
 export async function replaceFile<T>(
   path: string,
@@ -46,7 +44,7 @@ export async function replaceFile<T>(
   }
 }
 
-/** Folders refuse by themselves. */
+/** A folder refuses the write by itself. */
 async function writeInto<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await open(path, constants.O_WRONLY);
   try {
@@ -65,7 +63,7 @@ async function statOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Where a path leads, also when nothing is there yet. */
+/** The target of a path's links, even when nothing exists there yet. */
 async function endOfLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

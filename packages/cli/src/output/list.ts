@@ -6,23 +6,23 @@ import type { Output } from "./output.ts";
 /** A column of a table for people. */
 export interface Column<Item> {
   title: string;
-  /** What the cell shows. Texts of others are made plain here, unless the column has painted them itself. */
+  /** The text of a cell. Foreign text is made plain here, unless the column has painted it. */
   of: (item: Item) => string;
-  /** In colour; gets the plain text. */
+  /** Adds colour to the plain text. */
   paint?: (text: string) => string;
 }
 
-/** How much of a list is shown. */
+/** How many items of a list are shown. */
 export interface ListOptions {
-  /** Everything, however many requests it takes. */
+  /** True shows all items, in as many requests as that takes. */
   all?: boolean | undefined;
-  /** How many items at most; 50 unless said otherwise. */
+  /** The highest number of items; 50 by default. */
   limit?: number | undefined;
 }
 
 const SHOWN = 50;
 
-/** Shows a list: a table a page, or one JSON array. Says so when there is more. */
+/** Shows a list: as tables page by page, or as one JSON array. A note says when there is more. */
 export async function showList<Item, Meta>(
   out: Output,
   list: List<Item, Meta>,
@@ -50,7 +50,7 @@ export async function showList<Item, Meta>(
   if (isCut) out.note(`These are the first ${count}; --all shows every one.`);
 }
 
-/** Shows items in columns; with the titles when `head` says so. */
+/** Shows items in columns; with titles when `head` is true. */
 export function showTable<Item>(
   out: Output,
   items: readonly Item[],
@@ -78,7 +78,7 @@ export function showTable<Item>(
   }
 }
 
-/** Members of one thing, a line each. */
+/** The fields of one object, a line each. */
 export function fieldLines(fields: Readonly<Record<string, string>>): string[] {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields).map(([name, text]) => `${`${name}:`.padEnd(width + 2)}${text}`);

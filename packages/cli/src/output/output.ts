@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 
 type Style = Parameters<typeof styleText>[0];
 
-/** How a command says what it found: for people, or as JSON. */
+/** The output of a command: for people, or as JSON. */
 export class Output {
   readonly isJson: boolean;
   readonly #isColoured: boolean;
@@ -12,45 +12,45 @@ export class Output {
     this.#isColoured = options.colour;
   }
 
-  /** A line of the result. */
+  /** Writes a line of the result. */
   line(text: string): void {
     process.stdout.write(`${text}\n`);
   }
 
-  /** The result as JSON, for programs. */
+  /** Writes the result as JSON, for programs. */
   json(value: unknown): void {
     process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
   }
 
-  /** One line of JSON in a stream of them. */
+  /** Writes one line of a JSON stream. */
   jsonLine(value: unknown): void {
     process.stdout.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** What is said beside the result; it goes to stderr. */
+  /** Writes a remark beside the result, to stderr. */
   note(text: string): void {
     process.stderr.write(`${text}\n`);
   }
 
-  /** A value for programs, or lines for people. */
+  /** Writes a value for programs, or lines for people. */
   show(value: unknown, lines: readonly string[]): void {
     if (this.isJson) this.json(value);
     else for (const line of lines) this.line(line);
   }
 
-  /** The text in colour, on a terminal. */
+  /** Colours a text where colours are wanted. */
   paint(style: Style, text: string): string {
-    // Whether the terminal takes colours is decided already.
+    // The decision about colours was made already.
     return this.#isColoured ? styleText(style, text, { validateStream: false }) : text;
   }
 
-  /** The status of a run, a step or anything else, in the colour of what it means. */
+  /** A status of a run, step or anything else, in the colour of its meaning. */
   status(status: string): string {
     return this.paint(styleOf(status), status);
   }
 }
 
-/** Whether texts on stdout are coloured: on a terminal, unless NO_COLOR or `--no-color` says otherwise. */
+/** Whether stdout is coloured: on a terminal, unless NO_COLOR or `--no-color` is set. */
 export function wantsColour(colourOption: boolean): boolean {
   const forbidden = process.env["NO_COLOR"] ?? "";
   return colourOption && forbidden === "" && process.env["TERM"] !== "dumb" && process.stdout.isTTY;
@@ -66,14 +66,14 @@ function styleOf(status: string): Style {
   return QUIET.has(status) ? "gray" : "yellow";
 }
 
-/** A text of others on one line: what would steer the terminal is shown as a question mark. */
+/** Foreign text on one line. Characters that control a terminal become question marks. */
 export function plain(text: string): string {
   return text
     .replaceAll(/\s+/g, " ")
     .replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "?");
 }
 
-/** A JSON value in lines. JSON itself escapes C0; C1 and the signs that turn text round are escaped here. */
+/** The lines of a JSON value. JSON escapes C0; this escapes C1 and characters that reverse text. */
 export function jsonLines(value: unknown): string {
   return (JSON.stringify(value, null, 2) ?? "null").replaceAll(
     /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -81,7 +81,7 @@ export function jsonLines(value: unknown): string {
   );
 }
 
-/** A time such as `340 ms`, `1.2 s` or `3 min 5 s`; a dash for what has none. */
+/** A duration such as `340 ms`, `1.2 s` or `3 min 5 s`; a dash for none. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return "-";
   if (ms < 1_000) return `${ms} ms`;
@@ -90,7 +90,7 @@ export function duration(ms: number | null | undefined): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A timestamp for people, in UTC and to the second; a dash for none. */
+/** A timestamp for people, in UTC, to the second; a dash for none. */
 export function time(timestamp: string | null | undefined): string {
   return timestamp?.replace("T", " ").replace(/\.\d+Z$/, "Z") ?? "-";
 }

@@ -1,25 +1,25 @@
 const BAR_WIDTH = 24;
 const FRAME_MS = 100;
 
-/** A line on stderr that tells how far something is. Without a terminal there is none. */
+/** A progress line on stderr. Without a terminal nothing is shown. */
 export interface Progress {
-  /** How much is done. */
+  /** Shows how much is done. */
   update(done: number): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void;
 }
 
-/** How a progress line looks. */
+/** The look of a progress line. */
 export interface ProgressOptions {
-  /** What is done, such as `Importing`. */
+  /** The name of the activity, such as `Importing`. */
   label: string;
-  /** How much there is; null when nobody knows. */
+  /** The total amount; null when it is unknown. */
   total: number | null;
-  /** An amount for people; the plain number by default. */
+  /** Formats an amount for people; the plain number by default. */
   format?: (amount: number) => string;
 }
 
-/** Begins a progress line. */
+/** Starts a progress line. */
 export function startProgress({ label, total, format = String }: ProgressOptions): Progress {
   const { isTTY } = process.stderr;
   if (!isTTY || process.env["TERM"] === "dumb") return { update: () => {}, end: () => {} };
@@ -29,7 +29,7 @@ export function startProgress({ label, total, format = String }: ProgressOptions
       total === null
         ? `${label} ${format(done)}`
         : `${label} ${bar(total === 0 ? 1 : done / total)} ${format(done)} of ${format(total)}`;
-    // A line that is broken in two would stay when the next one is drawn.
+    // A wrapped line would remain when the next one is drawn.
     process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
     drawnAt = Date.now();
   };

@@ -4,8 +4,8 @@ let changes = 0;
 let hasLeft = false;
 
 /**
- * Does what must not stop half-way because nobody reads what is said of it: `workflows push | head -1` sends all files.
- * When it fails the command goes on to its end, and to the exit code that says so.
+ * Finishes work although nobody reads the output: `workflows push | head -1` still sends all files. After a failure
+ * the command goes on to its end and its exit code.
  */
 export async function withoutReader<T>(work: () => Promise<T>): Promise<T> {
   changes += 1;
@@ -15,7 +15,9 @@ export async function withoutReader<T>(work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** Ends the program quietly, now that nobody reads what it writes; once changes under way are made. */
+/**
+ * Ends the program quietly because its output has no reader. Changes under way are finished first.
+ */
 export function endWithoutReader(): void {
   hasLeft = true;
   if (changes === 0) process.exit(EXIT.ok);

@@ -80,7 +80,7 @@ function addCreate(parent: Command): void {
     .addHelpText("after", examples("workflowctl agents create triage.json"))
     .action(
       act(async ({ out, connect }, file) => {
-        // The server says what is wrong with it.
+        // The server checks the body.
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion
         const body = (await readObjectFile(file)) as NewAgent;
         const agent = await (await connect()).agents.create(body);

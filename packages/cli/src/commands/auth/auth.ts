@@ -67,7 +67,7 @@ ${examples(
         const profile = profileOf(config, name);
         if (profile === undefined) throw usageError(`There is no profile ${name}.`);
         const { [name]: _, ...others } = config.profiles;
-        // Whatever the server says, nobody is signed in here any more.
+        // The session is forgotten here, whatever the server answers.
         await writeConfig({ current: config.current, profiles: others });
         if (profile.session !== undefined) {
           await clientFor(profile, out)
@@ -81,7 +81,7 @@ ${examples(
     );
 }
 
-/** A session that has ended by itself needs no end. */
+/** A session that has expired needs no end. */
 function explainLostSession(error: unknown, name: string): void {
   if (isApiError(error, "UNAUTHORIZED")) return;
   const { message, exitCode, hints } = toFailure(error);
@@ -113,7 +113,7 @@ async function signInByKey({ out, options }: Context, url: string): Promise<Prof
   try {
     await clientFor(profile, out).workflows.list({ limit: 1 });
   } catch (error) {
-    // The key is good; it may do other things.
+    // The key is valid; it lacks the scope for this call.
     if (!isApiError(error, "FORBIDDEN")) throw error;
   }
   return profile;

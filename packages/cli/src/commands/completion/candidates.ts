@@ -1,8 +1,8 @@
 import type { CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 
 /**
- * What could stand at the end of a command line: `words` are those behind the program's name, the last of which is
- * only begun. Empty where the shell's own completion, of files, is better.
+ * The completions of a command line. `words` follow the program's name; the last one is incomplete. Empty where the
+ * shell's own completion of files is better.
  */
 export function candidates(
   program: CommandUnknownOpts,
@@ -17,11 +17,11 @@ export function candidates(
 }
 
 interface Place {
-  /** The command that the words lead to. */
+  /** The command that the words select. */
   command: CommandUnknownOpts;
   /** The option whose value comes next. */
   pending: Option | undefined;
-  /** How many arguments the command has got. */
+  /** How many arguments the command has received. */
   positions: number;
 }
 

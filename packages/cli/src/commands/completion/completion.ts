@@ -5,7 +5,7 @@ import { readConfig } from "../../config/config-file.ts";
 import { candidates } from "./candidates.ts";
 import { SCRIPTS } from "./scripts.ts";
 
-/** Adds `completion`, and the hidden command that the shells ask. */
+/** Adds `completion`, and the hidden command that shells call. */
 export function addCompletion(program: Command): void {
   program
     .command("completion")

@@ -1,4 +1,6 @@
-/** What each shell reads. All of them ask the program itself, so that they know what it knows. */
+/**
+ * The completion script of each shell. All of them call the program itself, so they know its commands.
+ */
 export const SCRIPTS = {
   bash: `_workflowctl() {
   local IFS=$'\\n'

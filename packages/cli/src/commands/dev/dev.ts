@@ -13,9 +13,9 @@ import { withoutReader } from "../../output/reader.ts";
 import { createDraftKeeper } from "./keep-draft.ts";
 import type { DraftKeeper, Kept } from "./keep-draft.ts";
 
-/** Editors write in several steps; so long nothing may change before a file is read. */
+/** Editors save in several steps. A file is read when it was quiet for so long. */
 const SETTLE_MS = 150;
-/** A server that is away, or has enough of us, is asked again after so long. */
+/** The pause before the next try, when the server is away or limits the rate. */
 const AGAIN_MS = 5_000;
 
 /** Adds `dev`. */
@@ -62,11 +62,11 @@ ${examples("workflowctl dev workflows")}`,
 interface Watched {
   dir: string;
   keep: DraftKeeper;
-  /** What keeps a file from being sent for a while, by its path; it is told once. */
+  /** By path, the trouble that keeps a file from being sent. It is shown once. */
   troubles: Map<string, string>;
 }
 
-/** Brings all files in step. False when a later try may do what this one could not. */
+/** Synchronizes all files. False when a later try may succeed where this one failed. */
 async function keepAll(context: Context, { dir, keep, troubles }: Watched): Promise<boolean> {
   const paths = await listFiles(dir);
   let isDone = true;
@@ -79,7 +79,7 @@ async function keepAll(context: Context, { dir, keep, troubles }: Watched): Prom
     } catch (error) {
       if (context.signal.aborted) return true;
       const failure = toFailure(error);
-      // One file's trouble is not the others'; who is nobody can do nothing, though.
+      // A trouble with one file leaves the others alone. A lost sign-in concerns all.
       const { exitCode } = failure;
       if (exitCode === EXIT.notSignedIn || exitCode === EXIT.defect) throw error;
       if (mayPass(failure)) {

@@ -8,30 +8,29 @@ import { readTextFile } from "../../input.ts";
 import { planProblems } from "../workflows/plan-problems.ts";
 import { noteInFile, sendOne } from "../workflows/push.ts";
 
-/** What became of a file. */
+/** The result for a file. */
 export interface Kept {
   path: string;
   result: "created" | "updated" | "in step" | "left alone" | "conflict" | "failed";
-  /** What else there is to know, a text each. */
+  /** Further notes, a text each. */
   notes: string[];
 }
 
 /**
- * Brings the draft of a file in step. Null when the file is as it was the last time.
- *
- * @param paths all files that there are, by which two with the same id are told
+ * Synchronizes the draft of a file. Null when the file is unchanged since the last call.
+ * @param paths all files; they tell when two have one id
  */
 export type DraftKeeper = (path: string, paths: readonly string[]) => Promise<Kept | null>;
 
-/** Begins to keep drafts in step. */
+/** Creates the keeper of drafts. */
 export function createDraftKeeper(client: WorkflowClient): DraftKeeper {
   /**
-   * The texts that were dealt with, by file, or why there is none. What failed is not tried again until it changes,
-   * but for what may pass by itself.
+   * By file, the text that was handled, or why there is none. A failed text is tried again when it changes, or when
+   * the failure may pass by itself.
    */
   const seen = new Map<string, string>();
   const links: Links = new Map();
-  /** Which file a workflow belongs to, by its id. */
+  /** By workflow id, the file it belongs to. */
   const owners = new Map<string, string>();
   return async (path, paths) => {
     const text = await readTextFile(path).catch((error: unknown) => toFailure(error));
@@ -43,7 +42,7 @@ export function createDraftKeeper(client: WorkflowClient): DraftKeeper {
     refuseDouble(owners, written, paths);
     try {
       const kept = await keep(client, written, links);
-      // The id, and what the draft is based on, were written into it.
+      // The file's id and base were written into it.
       if (kept.result === "created" || kept.result === "updated") {
         const after = await readTextFile(path);
         seen.set(path, after);
@@ -60,7 +59,7 @@ export function createDraftKeeper(client: WorkflowClient): DraftKeeper {
   };
 }
 
-/** Two files of one workflow would overwrite each other at every save. */
+/** Refuses two files of one workflow, which would overwrite each other at every save. */
 function refuseDouble(
   owners: Map<string, string>,
   { id, path }: WorkflowFile,
@@ -73,7 +72,7 @@ function refuseDouble(
   owners.set(id, path);
 }
 
-/** By file what could not be written into it, since it was half written when its draft had been sent. */
+/** By file, the id and base that could not be written into it because it was being edited. */
 type Links = Map<string, { id: string; basedOn: string }>;
 
 async function keep(client: WorkflowClient, written: WorkflowFile, links: Links): Promise<Kept> {

@@ -4,12 +4,11 @@ import { CliError, usageError } from "../../failures.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** How help describes the argument that `findTable` takes. */
+/** The help text of the argument that `findTable` takes. */
 export const TABLE_ARGUMENT = "id or name of a table";
 
 /**
- * A table by its id or its name.
- *
+ * Finds a table by id or name.
  * @throws CliError when no table, or more than one, has the name
  */
 export async function findTable(client: WorkflowClient, given: string): Promise<Table> {

@@ -17,10 +17,10 @@ import { findTable, TABLE_ARGUMENT } from "./find-table.ts";
 import { formatOf, readRows } from "./row-file.ts";
 import type { Format, RowData } from "./row-file.ts";
 
-/** Rows of one request, and how much they may have together; the service takes 1,000 and 8 MiB. */
+/** Rows and characters of one request. The service takes 1,000 rows and 8 MiB. */
 const BATCH_ROWS = 1_000;
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** The service counts by the minute. */
+/** The rate limits of the service count by the minute. */
 const LONGEST_WAIT_MS = 60_000;
 
 /** Adds `tables import`. */
@@ -128,7 +128,7 @@ interface Addition {
   path: string;
   format: Format;
   table: Table;
-  /** The table as the person named it. */
+  /** The table's id or name as the person typed it. */
   given: string;
   skip: number;
 }
@@ -164,7 +164,9 @@ async function addToTable(
   ]);
 }
 
-/** Adds rows as soon as the server takes them. Once they are sent an interruption waits for the answer. */
+/**
+ * Adds rows as soon as the server takes them. An interruption waits for the answer to rows that were sent.
+ */
 async function addBatch(
   client: WorkflowClient,
   { tableId, batch, signal }: { tableId: string; batch: RowData[]; signal: AbortSignal },
@@ -184,7 +186,7 @@ async function addBatch(
   }
 }
 
-/** Reads the file to its end, so that what is wrong in it is known before anything is sent. */
+/** Reads the whole file first, so that its faults are known before anything is sent. */
 async function countRows(path: string, format: Format, table: Table): Promise<number> {
   let rows = 0;
   for await (const _ of readRows(path, format, table.columns)) rows += 1;
@@ -216,7 +218,7 @@ interface CutShort extends Addition {
   isInterrupted: boolean;
 }
 
-/** What was done until an error or an interruption, and how to go on. */
+/** The error that ends an import early, with what was done and how to continue. */
 function cutShort(error: unknown, cut: CutShort): CliError {
   const { path, given, format, skip, done, total, isInterrupted } = cut;
   const failure = toFailure(error);

@@ -9,7 +9,7 @@ import type { Column } from "../../output/list.ts";
 import { time } from "../../output/output.ts";
 import { findTable, TABLE_ARGUMENT } from "./find-table.ts";
 
-/** A cell shows so many characters at most. */
+/** The longest text of a cell, in characters. */
 const CELL_MAX = 40;
 
 /** Adds `tables list`. */
@@ -72,7 +72,7 @@ For all rows as they are at one moment: workflowctl tables export.\n${examples(
     );
 }
 
-/** The server says what is wrong with a filter. */
+/** The server checks the filter. */
 async function readFilter(option: string): Promise<NonNullable<RowQuery["filter"]>> {
   const filter: unknown = await readObjectArgument("--filter", option);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

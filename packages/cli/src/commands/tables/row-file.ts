@@ -6,16 +6,15 @@ import { parse } from "csv-parse";
 import { z } from "zod";
 import { usageError } from "../../failures.ts";
 
-/** Where values come from. */
+/** The format of a file with rows. */
 export type Format = "csv" | "jsonl";
 
 /** The values of one row, by column id. */
 export type RowData = Record<string, unknown>;
 
 /**
- * What a file is: by its name, unless the person says so.
- *
- * @throws CliError when neither says
+ * The format of a file: as given, else by its name.
+ * @throws CliError when neither tells
  */
 export function formatOf(path: string, given: Format | undefined): Format {
   if (given !== undefined) return given;
@@ -26,9 +25,8 @@ export function formatOf(path: string, given: Format | undefined): Format {
 }
 
 /**
- * The rows of a file, one after the other; the file may be larger than memory.
- *
- * @throws CliError that names the line that cannot be read
+ * Streams the rows of a file, which may be larger than memory.
+ * @throws CliError that names the faulty line
  */
 export async function* readRows(
   path: string,
@@ -48,7 +46,7 @@ export async function* readRows(
   }
 }
 
-/** Bytes that are no UTF-8 would become question marks in the table, without a word. */
+/** Refuses bytes that are not UTF-8: they would silently become question marks in the table. */
 async function* textOf(stream: Readable, path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
@@ -60,7 +58,7 @@ async function* textOf(stream: Readable, path: string): AsyncGenerator<string> {
   }
 }
 
-/** What the parser makes of a line, as its option `info` says. */
+/** The parser's result for a line, with its option `info`. */
 const entrySchema = z.object({
   record: z.array(z.string()),
   info: z.object({ lines: z.number() }),
@@ -97,7 +95,7 @@ async function* readCsv(
   }
 }
 
-/** The table's columns that the file's first line names, by name or id. */
+/** The columns of the table that the file's first line names, by name or id. */
 function columnsOf(names: readonly string[], columns: readonly Column[], path: string): Column[] {
   const known = new Map([
     ...columns.map((column) => [column.name, column] as const),
@@ -134,7 +132,7 @@ function toValue(text: string, { type }: Column, where: string): unknown {
   }
 }
 
-/** Lines of `{id, data}`, as an export has them, or of the values alone. */
+/** Rows of JSON lines: `{id, data}` as exports write them, or the values alone. */
 async function* readJsonLines(stream: Readable, path: string): AsyncGenerator<RowData> {
   let number = 0;
   for await (const line of linesOf(stream)) {

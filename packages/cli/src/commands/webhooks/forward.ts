@@ -1,20 +1,20 @@
 import type { Message } from "./sources.ts";
 
-/** What became of a message. */
+/** The result of forwarding a message. */
 export interface Forwarded {
   kind: Message["kind"];
   id: string;
   type: string;
-  /** The status of the program's answer; null when there was none. */
+  /** The status of the local program's answer; null when there was none. */
   status: number | null;
   error: string | null;
   durationMs: number;
 }
 
-/** As the service waits for receivers. */
+/** The time-out that the service uses for receivers. */
 const TIMEOUT_MS = 15_000;
 
-/** Posts a message once. A program that does not answer is told, and nothing else. */
+/** Posts a message once. A program that does not answer is reported, and not asked again. */
 export async function forward(url: URL, message: Message, signal: AbortSignal): Promise<Forwarded> {
   const { kind, id, type, body, headers } = message;
   const startedAt = performance.now();

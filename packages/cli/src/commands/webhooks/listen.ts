@@ -11,7 +11,10 @@ import type { Message, Source } from "./sources.ts";
 import { forward } from "./forward.ts";
 import type { Forwarded } from "./forward.ts";
 
-/** As the service makes them (D48). Base64 is read leniently: of another text any key would come, and no error. */
+/**
+ * The form of the service's secrets (D48). Base64 decoding is lenient: any other text would give a wrong key
+ * without an error.
+ */
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 /** Adds `webhooks listen`. */
@@ -82,7 +85,7 @@ ${examples(
     );
 }
 
-/** The secret that deliveries are signed with anew; undefined without one. Errors do not show it. */
+/** The secret for signing deliveries anew; undefined when there is none. Errors do not show it. */
 function secretOf({ WORKFLOW_WEBHOOK_SECRET: secret = "" }: NodeJS.ProcessEnv): string | undefined {
   if (secret === "") return undefined;
   if (SECRET.test(secret)) return secret;
@@ -91,7 +94,7 @@ function secretOf({ WORKFLOW_WEBHOOK_SECRET: secret = "" }: NodeJS.ProcessEnv): 
   );
 }
 
-/** What has come. A server that is away for a while is asked again. */
+/** Takes new messages of all sources. A server that is away is asked again later. */
 async function takeAll(sources: readonly Source[], out: Output): Promise<Message[]> {
   const messages: Message[] = [];
   for (const source of sources) {
@@ -113,7 +116,7 @@ function tell(out: Output, forwarded: Forwarded): void {
   out.line(`${[kind, type, id].map(plain).join("  ")}  ${answer}  ${durationMs} ms`);
 }
 
-/** Bodies may hold what is secret to a company, so they go to this machine only. */
+/** Bodies may hold a company's secrets, so they go to this machine only. */
 function localUrl(value: string): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isLocal =

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { List, PageMeta, WorkflowClient } from "@workflow/client";
 
-/** Something to be posted. */
+/** A message to post. */
 export interface Message {
   kind: "outbound" | "inbound";
   id: string;
@@ -10,15 +10,15 @@ export interface Message {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Where messages come from. */
+/** A source of messages. */
 export interface Source {
-  /** What has come since the last time, the oldest first. */
+  /** The messages since the last call, oldest first. */
   take(): Promise<Message[]>;
 }
 
-/** What is seen so late after a younger message is looked at all the same; later ones are not. */
+/** A message that appears up to so long after a younger one is still found; a later one is not. */
 const LATE_MS = 60_000;
-/** Of a backlog so many are taken at once. */
+/** The highest number of messages that are taken from a backlog at once. */
 const TAKEN_MAX = 1_000;
 
 interface Listed {
@@ -26,7 +26,7 @@ interface Listed {
   createdAt: string;
 }
 
-/** The deliveries to an endpoint. Those whose body is not made yet wait for it. */
+/** The deliveries of an endpoint. Deliveries without a body yet are left for later. */
 export async function deliveriesOf(
   client: WorkflowClient,
   options: { endpointId: string; since: string | undefined; secret: string | undefined },
@@ -48,7 +48,7 @@ export async function deliveriesOf(
   );
 }
 
-/** The events that came in. */
+/** The inbound events of a company. */
 export async function inboundEvents(
   client: WorkflowClient,
   options: { provider: string | undefined; since: string | undefined },
@@ -77,15 +77,15 @@ export async function inboundEvents(
   );
 }
 
-/** Follows a list whose newest item is the first. */
+/** Follows a list whose first item is the newest. */
 async function newOnes<Item extends Listed>(
   list: () => List<Item, PageMeta>,
   since: string | undefined,
   read: (item: Item) => Promise<Message | null>,
 ): Promise<Source> {
-  /** When those were made that were taken already, by id. */
+  /** By id, the creation time of the items that were taken. */
   const taken = new Map<string, string>();
-  // Two clocks differ, so what there is now tells where to begin, and not the time here.
+  // Clocks differ, so the list's newest item tells where to begin, not the local time.
   const { items } = await list();
   if (since === undefined) for (const { id, createdAt } of items) taken.set(id, createdAt);
   let from = since ?? items[0]?.createdAt ?? "";
@@ -110,7 +110,7 @@ async function newOnes<Item extends Listed>(
   };
 }
 
-/** From when on messages are looked for, now that this one is the newest. */
+/** The moment from which messages are searched, given the newest one. */
 function later(from: string, newest: Listed | undefined): string {
   if (newest === undefined) return from;
   const candidate = new Date(Date.parse(newest.createdAt) - LATE_MS).toISOString();

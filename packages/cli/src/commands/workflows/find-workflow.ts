@@ -5,12 +5,11 @@ import { readWorkflowFile, SUFFIX } from "../../files/workflow-file.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** How help describes the argument that `findWorkflowId` takes. */
+/** The help text of the argument that `findWorkflowId` takes. */
 export const WORKFLOW_ARGUMENT = "id, name, or file of a workflow";
 
 /**
- * The id of a workflow that is given by its id, its file, or its name.
- *
+ * Finds the id of a workflow given by id, file or name.
  * @throws CliError when no workflow, or more than one, has the name
  */
 export async function findWorkflowId(client: WorkflowClient, given: string): Promise<string> {

@@ -1,6 +1,6 @@
 import type { WorkflowClient } from "@workflow/client";
 
-/** What keeps a workflow from running, as the server's dry run finds it: a text each. */
+/** The problems that the server's dry run finds in a workflow, a text each. */
 export async function planProblems(client: WorkflowClient, id: string): Promise<string[]> {
   const { problems, missing } = await client.workflows.plan(id);
   return [

@@ -75,11 +75,11 @@ async function* pick(client: WorkflowClient, given: readonly string[]): AsyncGen
   }
 }
 
-/** What is in the folder already. */
+/** The present content of the folder. */
 interface Folder {
   dir: string;
   byId: ReadonlyMap<string | undefined, WorkflowFile>;
-  /** Paths, in small letters. */
+  /** The used paths, in lower case. */
   taken: Set<string>;
 }
 

@@ -83,7 +83,7 @@ ${examples("workflowctl workflows push", "workflowctl workflows push --dir workf
     .action(
       act(async (context, paths, options) => {
         const send = (): Promise<void> => push(context, paths, options);
-        // Who reads the beginning of the plan only has still asked for all of it to be sent.
+        // A reader of only the plan's beginning has still asked to send all of it.
         await (options.dryRun === true ? send() : withoutReader(send));
       }),
     );
@@ -201,16 +201,15 @@ async function sendAll(
 const UNKNOWN_HINT =
   "No answer came, so the server may have it: look at workflows list before you push it again.";
 
-/** Whether the request was sent and nobody knows what became of it. */
+/** Whether a request was sent and its outcome is unknown. */
 function mayBeStored(error: unknown): boolean {
   const isCut = error instanceof ConnectionError || error instanceof TimeoutError;
   return isCut && error.mayHaveBeenReceived;
 }
 
 /**
- * Looks before anything is sent whether ids can be written into the files: a new workflow whose id is lost would be
- * made again by the next push.
- *
+ * Checks before sending whether ids can be written into the files. A workflow whose id is lost would be created
+ * again by the next push.
  * @throws CliError that names the file
  */
 async function refuseReadOnly(changes: readonly Change[]): Promise<void> {
@@ -242,12 +241,12 @@ export function sendOne(
     : client.workflows.update(
         change.remote.workflow.id,
         { ...file.definition, ...(summary === undefined ? {} : { changeSummary: summary }) },
-        // Who saves between our look and this loses nothing: the server refuses.
+        // A change between the comparison and this request loses nothing: the server refuses the request.
         { ifMatch: change.remote.etag },
       );
 }
 
-/** Puts into the file what the server has now. Whoever has written into it meanwhile keeps the changes. */
+/** Writes the server's new state into the file. Edits made meanwhile are kept. */
 export async function noteInFile(
   { path, definition: sent }: WorkflowFile,
   workflow: Workflow,
