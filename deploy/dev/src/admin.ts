@@ -7,7 +7,7 @@ import { UsageError } from "./admin/usage-error.ts";
 import { explain } from "./start-error.ts";
 
 const FAILED = 1;
-/** The command line or a setting is wrong: calling again in the same way is of no use. */
+/** The command line or a setting is wrong, so calling again in the same way is useless. */
 const WRONG_USE = 2;
 
 interface Failure {
@@ -60,7 +60,7 @@ function toFailure(error: unknown): Failure {
     return {
       exitCode: error.reason === "BAD_REQUEST" ? WRONG_USE : FAILED,
       code: error.reason,
-      // The public texts of these say nothing; the person at this terminal may know more.
+      // The public texts of these errors say nothing. The person at this terminal may know more.
       message: isOurs ? explain(error) : error.message,
     };
   }

@@ -6,11 +6,11 @@ import { z } from "zod";
 import { codeOf, explain, StartError } from "./start-error.ts";
 
 const POLL_MS = 100;
-/** How long a killed process may take to end, and a new holder to say who it is. */
+/** How long a killed process may take to end, and a new holder to write who it is. */
 const GRACE_MS = 1_000;
-/** The kernel's lock is on this file, which always stays. */
+/** The file that the kernel locks. It is never removed. */
 const LOCK_FILE = "lock";
-/** Says who has the lock. Only a help: it may be missing, or be that of a killed process. */
+/** Names the holder of the lock. Only a help: it may be missing, or be that of a killed process. */
 const HOLDER_FILE = "lock.json";
 
 const holder = z.object({
@@ -19,45 +19,44 @@ const holder = z.object({
   command: z.string(),
 });
 
-/** The commands that run a system in a data folder, and do not end by themselves. */
+/** The commands that run a system in a data folder until they are stopped. */
 const SYSTEM_COMMANDS = ["npm start", "npm run start:separate"] as const;
 
-/** One of them. */
+/** A command that runs a system. */
 export type SystemCommand = (typeof SYSTEM_COMMANDS)[number];
 
-/** Whether a command that holds a folder runs a system there. */
+/** Whether a command runs a system in the folder that it holds. */
 export function isSystemCommand(command: string | undefined): command is SystemCommand {
   return SYSTEM_COMMANDS.some((each) => each === command);
 }
 
-/** The process that holds a data folder, as far as it is known. */
+/** The process that holds a data folder. */
 export type LockHolder = z.output<typeof holder>;
 
-/** The right to run Postgres in a data folder; of all living processes only one has it. */
+/** The right to run Postgres in a data folder. Only one living process has it. */
 export interface DataDirLock {
   release(): Promise<void>;
 }
 
-/** What another process holds; the holder is null in the moment before it has said who it is. */
+/** A folder that another process holds. The holder is null until it has written who it is. */
 export interface HeldByAnother {
   holder: LockHolder | null;
 }
 
 export interface LockOptions {
-  /** What holds the lock, for the message that others get. */
+  /** The command of this process, for messages to others. */
   command: string;
-  /** How long to wait for another holder to let go, in milliseconds. Default 0. */
+  /** How long to wait for another holder, in milliseconds. Default 0. */
   waitMs?: number;
-  /** Which holders are worth waiting for; all by default. An unknown one always is. */
+  /** The holders that are worth waiting for; all by default. An unknown one always is. */
   isWorthWaitingFor?: (holder: LockHolder) => boolean;
   signal?: AbortSignal;
 }
 
 /**
- * Takes a data folder for this process. The folder of a process that has ended is free, also when it
- * was killed and nobody has reaped it: the kernel holds the lock, not a number in a file.
- *
- * @throws StartError naming the holder, as far as it is known
+ * Locks a data folder for this process. The kernel holds the lock, so a process that has ended, even by kill -9,
+ * holds nothing.
+ * @throws StartError that names the holder, when it is known
  */
 export async function lockDataDir(dataDir: string, options: LockOptions): Promise<DataDirLock> {
   const { command, waitMs = 0, isWorthWaitingFor = () => true, signal } = options;
@@ -72,7 +71,7 @@ export async function lockDataDir(dataDir: string, options: LockOptions): Promis
   }
 }
 
-/** Like `lockDataDir`, but at once and with the holder as result. */
+/** Tries to lock a data folder once, and returns the holder when that fails. */
 export async function tryLockDataDir(
   dataDir: string,
   command: string,
@@ -94,7 +93,7 @@ export async function tryLockDataDir(
   };
 }
 
-/** For messages: the command and the number of its process, as far as they are known. */
+/** Command and process number of a holder for messages, when they are known. */
 export function describeHolder(by: LockHolder | null): string {
   return by === null ? "another process" : `${by.command}, process ${by.pid}`;
 }
@@ -115,7 +114,7 @@ async function writeHolder(file: string, value: LockHolder): Promise<void> {
   await rename(draft, file);
 }
 
-/** Null when the file is missing, or was left by a process that is gone. */
+/** Reads the holder's file. Null when it is missing, or its process is gone. */
 async function readHolder(file: string): Promise<LockHolder | null> {
   const text = await readFile(file, "utf8").catch(() => "");
   const found = parseHolder(text);
@@ -136,7 +135,7 @@ async function isRunning(pid: number): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) !== "EPERM") return false;
   }
-  // A process that is ending has no memory any more; outside Linux nothing tells.
+  // A process that is ending has no memory any more. Only Linux tells.
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return status === "" || /^VmSize:/m.test(status);
 }

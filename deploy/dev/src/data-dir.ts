@@ -3,10 +3,9 @@ import { resolve } from "node:path";
 import { codeOf, StartError } from "./start-error.ts";
 
 /**
- * Makes the data folder when it is missing, private to its user, and returns its real path. A
- * relative one is relative to the folder in which npm runs its scripts, the root of the project.
- *
- * @throws StartError naming the setting when the folder cannot be used
+ * Creates the data folder when it is missing, private to its user, and returns its real path. A relative path
+ * starts at the root of the project, where npm runs scripts.
+ * @throws StartError that names the setting when the folder cannot be used
  */
 export async function prepareDataDir(setting: string): Promise<string> {
   const path = resolve(setting);

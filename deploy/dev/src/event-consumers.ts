@@ -3,7 +3,7 @@ import { EVENT_CONSUMERS as INTEGRATIONS } from "@workflow/service-integrations"
 import { EVENT_CONSUMERS as RUNS } from "@workflow/service-runs";
 import { EVENT_CONSUMERS as WEBHOOKS } from "@workflow/service-webhooks";
 
-/** Every stream of events, and who has to get all of its events. */
+/** Every stream of events, with the consumers that have to get all of its events. */
 export const EVENT_STREAMS: Readonly<Record<string, readonly string[]>> = merge([
   GATEWAY,
   INTEGRATIONS,

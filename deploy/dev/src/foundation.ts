@@ -15,24 +15,26 @@ import type { DatabaseUrlOf } from "./service-logins.ts";
 import type { Settings } from "./settings.ts";
 import { codeOf, explain, StartError } from "./start-error.ts";
 
-/** A short admin command may hold the data folder; that is worth this wait. */
+/** How long a start waits for a short admin command that holds the data folder. */
 const ADMIN_WAIT_MS = 30_000;
 
-/** How a system is started, whatever its services run in. */
+/** Options that every way to start a system has. */
 export interface SystemOptions {
-  /** What the log begins with. */
+  /** The first lines of the log. */
   warnings: readonly string[];
-  /** Gives up a start that is under way. */
+  /** Aborts a start that is under way. */
   signal: AbortSignal;
-  /** Shows an error of a service to the person in front of the terminal. */
+  /** Shows an error of a service to the person at the terminal. */
   showError: (text: string) => void;
 }
 
 /** A running system. */
 export interface System {
-  /** Where the services write their logs. */
+  /** The file with the logs of all services. */
   logFile: string;
-  /** Made in a database without any company; shown once, never stored in clear. */
+  /**
+   * The company made in an empty database. Its secrets are shown once and never stored in clear.
+   */
   firstCompany: FirstCompany | null;
   /** Rejects when the system cannot go on. Never resolves. */
   lost: Promise<never>;
@@ -40,9 +42,9 @@ export interface System {
   stop(): Promise<void>;
 }
 
-/** What services stand on. */
+/** Everything that services need before they can start. */
 export interface Foundation {
-  /** Absolute. */
+  /** The data folder's absolute path. */
   dataDir: string;
   logFile: string;
   log: ServiceLog;
@@ -53,17 +55,16 @@ export interface Foundation {
 
 export interface FoundationOptions extends SystemOptions {
   command: SystemCommand;
-  /** Connections that all services together may open. */
+  /** The highest number of connections of all services together. */
   connectionsMax: number;
-  /** Looks whether all that is needed is there, before anything is started. */
+  /** Checks all needs before anything is started. */
   check: () => Promise<void>;
 }
 
 /**
- * Takes the data folder, opens the log, starts Postgres unless DATABASE_URL names one, and migrates. The
- * scope takes charge of each.
- *
- * @throws StartError when a part of it cannot be had
+ * Locks the data folder, opens the log, starts Postgres unless DATABASE_URL names one, and migrates. The scope
+ * closes each of them.
+ * @throws StartError when one of them fails
  */
 export async function layFoundation(
   settings: Settings,
@@ -87,7 +88,7 @@ export async function layFoundation(
   return { dataDir, logFile, log, databaseUrlOf: await loginsFor(settings, databaseUrl), lost };
 }
 
-/** Says of which folder it is, when the disk has no room left. */
+/** Adds the folder to an error of a full disk. */
 export function explainFullDisk(error: unknown, settings: Settings): unknown {
   if (!isFull(error)) return error;
   const folder = resolve(settings.DATA_DIR);
@@ -96,7 +97,7 @@ export function explainFullDisk(error: unknown, settings: Settings): unknown {
   });
 }
 
-/** Such an error of Node's names neither file nor folder. */
+/** Node's error of a full disk names neither file nor folder. */
 function isFull(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT"].includes(codeOf(error) ?? "");
 }
@@ -133,7 +134,10 @@ async function startDatabase(
   return { databaseUrl: postgres.connectionUri, lost: postgres.lost };
 }
 
-/** The login of DATABASE_URL acts as each service's role; in the embedded Postgres each has its own. */
+/**
+ * The logins of services. The login of DATABASE_URL acts as each service's role; in the embedded Postgres each has
+ * its own.
+ */
 async function loginsFor(settings: Settings, databaseUrl: string): Promise<DatabaseUrlOf> {
   return settings.DATABASE_URL === undefined ? openServiceLogins(databaseUrl) : () => databaseUrl;
 }
@@ -149,7 +153,7 @@ async function migrateDatabase(databaseUrl: string, settings: Settings): Promise
   }
 }
 
-/** Makes a company in a database without any. */
+/** Creates a company in a database that has none. */
 export async function makeFirstCompany(databaseUrl: string): Promise<FirstCompany | null> {
   const database = await openDatabase({
     connectionUri: databaseUrl,

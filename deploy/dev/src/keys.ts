@@ -16,10 +16,8 @@ const kekSetting = pickSettings("SECRETS_KEK").required({ SECRETS_KEK: true });
 export type SigningKeys = Readonly<Record<TokenIssuer, string>>;
 
 /**
- * The keys of all issuers: the given one for each where the process is told its key, else those of
- * the data folder.
- *
- * @throws StartError naming the file that holds something else
+ * The keys of all issuers: the given key where the process has one, else that of the data folder.
+ * @throws StartError that names a file with other content
  */
 export async function ensureSigningKeys(
   given: string | undefined,
@@ -36,10 +34,9 @@ export async function ensureSigningKeys(
 }
 
 /**
- * The private key with which an issuer signs internal tokens, as PEM: made on first use and kept in
- * the data folder, readable for its owner only. Safe when several processes ask at once.
- *
- * @throws StartError naming the file when it holds something else
+ * The private key with which an issuer signs internal tokens, as PEM. It is created on first use and kept in the
+ * data folder, readable only for its owner. Several processes may ask at once.
+ * @throws StartError that names a file with other content
  */
 export async function ensureSigningKey(dataDir: string, issuer: TokenIssuer): Promise<string> {
   const file = await ensureKeyFile(dataDir, `internal-token-${issuer}.pem`, () => {
@@ -57,17 +54,16 @@ export async function ensureSigningKey(dataDir: string, issuer: TokenIssuer): Pr
 }
 
 /**
- * The keys that encrypt stored secrets, in the form and with the meaning of SECRETS_KEK; made and
- * kept like the signing key. Without this file the secrets in the database are lost.
- *
- * @throws StartError naming the file when it holds something else
+ * The keys that encrypt stored secrets, in the form of SECRETS_KEK. They are created and kept like the signing key.
+ * Without this file, the secrets in the database are lost.
+ * @throws StartError that names a file with other content
  */
 export async function ensureSecretsKeks(dataDir: string): Promise<readonly Buffer[]> {
   const file = await ensureKeyFile(dataDir, SECRETS_KEK_FILE, newSecretsKek);
   return parseSecretsKeks(file.path, file.text);
 }
 
-/** The same without making a key: null when the file is not there. */
+/** Reads the keys without creating any: null when the file is missing. */
 export async function readSecretsKeks(dataDir: string): Promise<readonly Buffer[] | null> {
   const path = join(dataDir, KEYS_FOLDER, SECRETS_KEK_FILE);
   const text = await readIfExists(path);
@@ -75,8 +71,8 @@ export async function readSecretsKeks(dataDir: string): Promise<readonly Buffer[
 }
 
 /**
- * Where a system gets its keys from, again and again: those of the setting, else those of the file.
- * A file that vanishes while the system runs is not made anew.
+ * A loader of the keys, called again and again. It reads the setting, else the file. A file that vanishes while the
+ * system runs is not created anew.
  */
 export async function secretsKeksLoader(
   given: readonly Buffer[] | undefined,
@@ -91,10 +87,7 @@ export async function secretsKeksLoader(
   };
 }
 
-/**
- * Writes the keys in place of those in the file, and returns when a loss of power cannot take them
- * away any more. Readers find either the old ones or the new ones.
- */
+/** Replaces the keys of the file atomically, and returns once a loss of power cannot undo it. */
 export async function replaceSecretsKeks(dataDir: string, keks: readonly Buffer[]): Promise<void> {
   const path = join(dataDir, KEYS_FOLDER, SECRETS_KEK_FILE);
   const draft = draftOf(path);
@@ -134,7 +127,7 @@ async function ensureKeyFile(
   return { path, text: (await readIfExists(path)) ?? (await makeKeyFile(path, make())) };
 }
 
-/** Whoever links first has made the key; the others take that one. */
+/** The first process to link the file has made the key. The others read it. */
 async function makeKeyFile(path: string, text: string): Promise<string> {
   const draft = draftOf(path);
   await writeFile(draft, text, { mode: 0o600, flush: true });

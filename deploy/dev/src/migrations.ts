@@ -6,12 +6,12 @@ import type { AppliedMigration, ServiceSchema } from "@workflow/db";
 
 const SERVICES_FOLDER = join(import.meta.dirname, "../../../services");
 
-/** Brings the schemas of all services up to date and returns what was applied. */
+/** Migrates the schemas of all services and returns what was applied. */
 export async function migrateAll(connectionUri: string): Promise<AppliedMigration[]> {
   return migrate({ connectionUri, services: await findServiceSchemas() });
 }
 
-/** Every service that has migrations; its schema has its name, its role is `workflow_<name>`. */
+/** Every service with migrations. Its schema has its name; its role is `workflow_<name>`. */
 export async function findServiceSchemas(): Promise<ServiceSchema[]> {
   const schemas: ServiceSchema[] = [];
   for (const name of (await readdir(SERVICES_FOLDER)).toSorted()) {

@@ -5,16 +5,15 @@ import { codeOf, StartError } from "./start-error.ts";
 
 interface Endpoint {
   setting: string;
-  /** The setting of the address, where it is another one. */
+  /** The setting of the address, when it is a separate one. */
   hostSetting?: string;
   host: string;
   port: number;
 }
 
 /**
- * Tells which of the ports that the system needs are taken, before anything is started.
- *
- * @throws StartError naming the settings
+ * Checks that the ports of the system are free, before anything is started.
+ * @throws StartError that names the settings
  */
 export async function assertPortsFree(settings: Settings): Promise<void> {
   const problems: string[] = [];
@@ -61,7 +60,7 @@ function endpointsOf(settings: Settings): Endpoint[] {
     WEBHOOKS_GRPC_ADDR: settings.WEBHOOKS_GRPC_ADDR,
   };
   for (const [setting, address] of Object.entries(addresses)) {
-    // A unix socket is looked at by the server itself.
+    // The Postgres server itself checks a unix socket.
     const [, host, port] = /^\[?(.+?)\]?:(\d+)$/.exec(address) ?? [];
     if (host !== undefined) endpoints.push({ setting, host, port: Number(port) });
   }
@@ -74,9 +73,8 @@ function overlaps(a: Endpoint, b: Endpoint): boolean {
 }
 
 /**
- * The same for one port.
- *
- * @throws StartError naming its setting
+ * Checks that one port is free.
+ * @throws StartError that names its setting
  */
 export async function assertPortFree(endpoint: Endpoint): Promise<void> {
   const result = await probe(endpoint);
@@ -86,7 +84,7 @@ export async function assertPortFree(endpoint: Endpoint): Promise<void> {
 
 type Probe = { server: Server } | { problem: string; isInUse: boolean };
 
-/** Listens for a moment; resolves with the reason when that is not possible. */
+/** Listens for a moment. Resolves with the reason when that fails. */
 function probe(endpoint: Endpoint): Promise<Probe> {
   const { host, port } = endpoint;
   return new Promise((resolve) => {

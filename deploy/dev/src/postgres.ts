@@ -6,20 +6,20 @@ import { StartError } from "./start-error.ts";
 
 const RESTARTS_MAX = 10;
 const RESTART_PAUSE_MS = 1_000;
-/** A server that ran for this long was healthy: its end does not count towards the restarts. */
+/** After so long, a server counts as healthy, and its end no longer counts towards the restarts. */
 const HEALTHY_MS = 60_000;
 
 export interface EmbeddedPostgresOptions {
-  /** Absolute path. */
+  /** The data folder's absolute path. */
   dataDir: string;
-  /** Connections that all services together may open. */
+  /** The highest number of connections of all services together. */
   connectionsMax: number;
   logger: Logger;
-  /** Gives up a start that is under way. */
+  /** Aborts a start that is under way. */
   signal: AbortSignal;
 }
 
-/** A Postgres server that is started again when it ends by itself. */
+/** A Postgres server that is restarted when it ends by itself. */
 export interface EmbeddedPostgres {
   connectionUri: string;
   /** Rejects when the server is gone for good. Never resolves. */
@@ -27,19 +27,19 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/** Starts the embedded Postgres of a data folder; whoever calls holds the folder's lock. */
+/** Starts the embedded Postgres of a data folder. The caller holds the folder's lock. */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const { logger } = options;
   const stopping = new AbortController();
   const lost = Promise.withResolvers<never>();
-  // Nobody may be listening yet, and a stop needs nobody to.
+  // The promise may have no listener yet, and a stop needs none.
   lost.promise.catch(() => {});
   let server = await start(options, options.signal);
   const { connectionUri, port } = server;
 
-  /** Resolves when a stop is under way; until then a server that ends is followed by another. */
+  /** Restarts the server whenever it ends. Resolves when a stop is under way. */
   async function watch(): Promise<void> {
     let restarts = 0;
     while (!stopping.signal.aborted) {
@@ -55,7 +55,7 @@ export async function startEmbeddedPostgres(
     }
   }
 
-  /** Starts the next server and returns how many starts there have been, failed ones included. */
+  /** Starts the next server. Returns the number of starts, failed ones included. */
   async function restart(restarts: number): Promise<number> {
     for (let count = restarts + 1; ; count += 1) {
       if (count > RESTARTS_MAX) throw new StartError("Postgres ends again and again.");
@@ -81,29 +81,29 @@ export async function startEmbeddedPostgres(
       stopping.abort();
       await server.stop();
       await watched;
-      // It may have come up after the stop had been asked for.
+      // The server may have come up after the stop was requested.
       await server.stop();
     },
   };
 }
 
-/** Settings of the server for `npm start`: safe against power loss, sized for one machine. */
+/** The server's settings for `npm start`: safe against power loss, sized for one machine. */
 function serverSettings(connectionsMax: number): Record<string, string> {
   return {
     max_connections: String(Math.max(200, connectionsMax + 50)),
     shared_buffers: "256MB",
     synchronous_commit: "on",
-    // Compiling costs more than the short queries here take.
+    // Compilation costs more than the short queries of this system take.
     jit: "off",
-    // Fewer checkpoints under load; recovery after a crash still takes seconds.
+    // Fewer checkpoints run under load. Recovery after a crash still takes seconds.
     max_wal_size: "2GB",
     random_page_cost: "1.1",
-    // Queues of tasks and events turn their rows over quickly.
+    // Queues of tasks and events replace their rows quickly.
     autovacuum_naptime: "15s",
   };
 }
 
-/** @param port that of the server before, which the services go on using */
+/** @param port the former server's port, which the services go on using */
 function start(
   { dataDir, connectionsMax }: EmbeddedPostgresOptions,
   signal: AbortSignal,

@@ -6,25 +6,24 @@ import { explain, StartError } from "./start-error.ts";
 import { onStopRequest, whenAborted } from "./stop-request.ts";
 import { firstCompanyText, readyText } from "./welcome.ts";
 
-/** After everything was stopped, how long something forgotten may keep the process alive. */
+/** How long something forgotten may keep the process alive after everything was stopped. */
 const LINGER_MS = 2_000;
 
-/** A system that runs, and the settings that it runs with. */
+/** A running system with its settings. */
 export interface StartedSystem {
   system: System;
   settings: Settings;
 }
 
 /**
- * The life of a command that runs a system: starts it, says where it is, stops it when that is asked for.
- * Sets the exit code: 0 after an orderly stop, 1 when the system could not start or go on.
- *
- * @param start gives up when its signal is aborted
+ * The life of a command that runs a system: it starts the system, prints its address, and stops it on request. The
+ * exit code is 0 after an orderly stop, and 1 when the system could not start or go on.
+ * @param start stops early when its signal is aborted
  */
 export async function runSystem(
   start: (signal: AbortSignal) => Promise<StartedSystem>,
 ): Promise<void> {
-  // A terminal that was closed must not stand in the way of an orderly stop.
+  // A closed terminal must not prevent an orderly stop.
   process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});
   process.exitCode = await run(start, onStopRequest());
@@ -49,14 +48,14 @@ async function run(
     }
     return 0;
   } catch (error) {
-    // A start that was interrupted has been undone; that is what was asked for.
+    // An interrupted start was undone, as requested.
     if (stopRequest.aborted && !(error instanceof StartError)) return 0;
     process.stderr.write(`${describe(error)}\n`);
     return 1;
   }
 }
 
-/** Faults of this program are told with their origin; everything else is worded for people. */
+/** A fault of this program is shown with its stack. Other errors are worded for people. */
 function describe(error: unknown): string {
   if (error instanceof ConfigError || error instanceof StartError) return error.message;
   if (error instanceof TypeError || error instanceof RangeError) return error.stack ?? "";

@@ -8,14 +8,14 @@ import { z } from "zod";
 const FILE_BYTES_MAX = 50 * 1024 * 1024;
 const REPEATS_HIDDEN_MS = 10_000;
 const REPEATS_REMEMBERED_MAX = 100;
-/** Lines begin with their level. */
+/** A line begins with its level. */
 const SEVERE = /^\{"level":"(error|fatal)"/;
 
 const LOG_LINE = /^\{"level":".*\}$/;
 
 const severeLine = z.looseObject({
   service: z.string(),
-  /** Of several processes of a service, which one. */
+  /** The process, where a service has several. */
   process: z.string().optional(),
   msg: z.string().default(""),
   err: z.looseObject({ message: z.string() }).optional(),
@@ -24,22 +24,22 @@ const severeLine = z.looseObject({
 export interface ServiceLogOptions {
   file: string;
   level: LevelWithSilent;
-  /** Shows a line to the person in front of the terminal. */
+  /** Shows a line to the person at the terminal. */
   show: (text: string) => void;
 }
 
-/** The log of all services: a file, of which errors are shown as well. */
+/** The log of all services: a file, whose errors are shown as well. */
 export interface ServiceLog {
   loggerOf(service: string): Logger;
-  /** Takes a line that a process of a service has written. */
+  /** Takes a line that a service's process has written. */
   take(process: string, line: string): void;
   /** Writes what is buffered. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the log file, which keeps the terminal readable. At 50 MB it becomes `<file>.1`, and the one
- * before is dropped. The same error is shown at most once in 10 s.
+ * Opens the log file, which keeps the terminal readable. At 50 MB it becomes `<file>.1`, replacing the one before.
+ * The same error is shown at most once in 10 s.
  */
 export function openServiceLog({ file, level, show }: ServiceLogOptions): ServiceLog {
   const stream = pino.destination({ dest: file, mkdir: true, append: true, sync: false });
@@ -75,7 +75,7 @@ export function openServiceLog({ file, level, show }: ServiceLogOptions): Servic
     loggerOf,
     take(process, line) {
       if (LOG_LINE.test(line)) write(`${line.slice(0, -1)},"process":"${process}"}\n`);
-      // What Node itself or a library prints.
+      // Lines that Node or a library prints have no level.
       else if (line !== "") loggerOf(process).warn(line);
     },
     async close() {

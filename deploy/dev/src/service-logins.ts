@@ -4,24 +4,23 @@ import { findServiceSchemas } from "./migrations.ts";
 
 const PASSWORD_BYTES = 24;
 
-/** The address at which a service signs in to Postgres, by the name of the service. */
+/** The Postgres address with which a service signs in, by the service's name. */
 export type DatabaseUrlOf = (service: string) => string;
 
 /**
- * Lets each service sign in to the embedded Postgres as its own role, with a password that only this
- * run knows: a session that is asked to reset its role stays what it is. Passwords are made anew on
- * each start, so none is kept anywhere; Postgres itself keeps a SCRAM verifier.
- *
- * @param superuserUrl of the migrated database
+ * Gives each service a login for the embedded Postgres: its own role, with a password that only this run knows. A
+ * session that resets its role stays that role. Passwords are new at each start and kept nowhere; Postgres keeps a
+ * SCRAM verifier.
+ * @param superuserUrl the address of the migrated database
  */
 export async function openServiceLogins(superuserUrl: string): Promise<DatabaseUrlOf> {
   const urls = new Map<string, string>();
   const client = new Client({ connectionString: superuserUrl, application_name: "service-logins" });
-  // A lost connection is also reported by the statement that was under way.
+  // The statement under way also reports a lost connection.
   client.on("error", () => {});
   try {
     await client.connect();
-    // The server's log quotes statements that fail.
+    // The server's log would quote failing statements, passwords included.
     await client.query("set log_min_error_statement = panic");
     for (const { schema, role } of await findServiceSchemas()) {
       const password = randomBytes(PASSWORD_BYTES).toString("base64url");

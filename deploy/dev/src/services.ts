@@ -27,10 +27,10 @@ import { explain, StartError } from "./start-error.ts";
 import type { ServiceName } from "./topology.ts";
 import { openTracers } from "./tracers.ts";
 
-/** What the services share. */
+/** The connections and keys that services share. */
 export interface Infrastructure {
   databaseUrlOf: DatabaseUrlOf;
-  /** With which each service signs the tokens that it shows to others. */
+  /** The key with which each service signs its tokens for others. */
   signingKeys: SigningKeys;
   /** The keys that encrypt stored secrets; the first one encrypts. */
   loadSecretsKeks: () => Promise<readonly Buffer[]>;
@@ -38,10 +38,9 @@ export interface Infrastructure {
 }
 
 /**
- * Starts all services in this process, the gateway last; they talk gRPC to each other as if they
- * were apart. The scope takes charge of each.
- *
- * @throws StartError naming the service and its settings
+ * Starts all services in this process, the gateway last. They call each other by gRPC as separate processes do. The
+ * scope closes each.
+ * @throws StartError that names the service and its settings
  */
 export async function startServices(
   settings: Settings,
@@ -133,7 +132,7 @@ export async function startServices(
   );
 }
 
-/** The issuers' own keys, whose PEM gives the public half as well, and those of the setting. */
+/** The public keys of all issuers: those of the private PEMs, and those of the setting. */
 function publicKeysOf(own: SigningKeys, more: IssuerKeys): IssuerKeys {
   return Object.fromEntries(
     TOKEN_ISSUERS.map((issuer) => [issuer, [own[issuer], ...(more[issuer] ?? [])]]),
@@ -156,7 +155,7 @@ async function launch<Service extends { stop(): Promise<void> }>(
   }
 }
 
-/** Consumers are named, so that events wait until they are there. */
+/** Creates the event bus. Its consumers are named, so events wait until each one is there. */
 function createEventBus(settings: Settings, log: ServiceLog, metricsRegistry: Registry): EventBus {
   if (settings.NATS_URL === undefined) {
     return createInProcessEventBus({ consumers: EVENT_STREAMS });

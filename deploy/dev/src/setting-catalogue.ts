@@ -7,7 +7,7 @@ import { SETTINGS as integrations } from "@workflow/service-integrations/setting
 import { SETTINGS as webhooks } from "@workflow/service-webhooks/settings";
 import type { z } from "zod";
 
-/** Every setting: those that services share, and the own ones of each (D53). */
+/** Every setting: the shared ones and each service's own (D53). */
 export const SETTINGS = {
   ...SHARED_SETTINGS,
   ...gateway,

@@ -10,15 +10,15 @@ import { SETTINGS } from "./setting-catalogue.ts";
 
 const schema = z.object(SETTINGS);
 
-/** Everything that `npm start` can be told by environment (D53). */
+/** Everything that the environment can tell `npm start` (D53). */
 export type Settings = z.output<typeof schema> & {
-  /** What is set for each provider, by its id. */
+  /** The settings of each provider, by its id. */
   providers: ReadonlyMap<string, ProviderSettings>;
 };
 
 /**
- * Reads all settings, also those of parts that are started by others. Throws a ConfigError that
- * names everything wrong at once.
+ * Reads all settings, also those of separately started parts.
+ * @throws ConfigError that names all faults at once
  */
 export function readSettings(env: Environment): Settings {
   const problems: ConfigProblem[] = [];
@@ -31,7 +31,7 @@ export function readSettings(env: Environment): Settings {
   return { ...settings, providers };
 }
 
-/** One line for each setting that is given but changes nothing here. */
+/** A line for each setting that is given but has no effect here. */
 export function explainIgnoredSettings(env: Environment): string[] {
   const lines = explainSettingsWithoutEffect(env);
   const role = (env["RUNS_ROLE"] ?? "").trim();

@@ -2,7 +2,7 @@ import { isNativeError } from "node:util/types";
 
 const CAUSES_MAX = 5;
 
-/** Why the system cannot run, in words for the person who started it. */
+/** The reason why the system cannot run, for the person who started it. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
@@ -13,14 +13,14 @@ export function explain(error: unknown): string {
   let current = error;
   while (current !== undefined && current !== null && messages.length < CAUSES_MAX) {
     const message = messageOf(current);
-    // Wrapped errors often quote their cause already.
+    // A wrapping error often quotes its cause already.
     if (!messages.some((known) => known.includes(message))) messages.push(message);
     current = isNativeError(current) ? current.cause : undefined;
   }
   return messages.join(": ");
 }
 
-/** The code that Node and libraries attach to errors, such as ENOENT. */
+/** The code of an error of Node or a library, such as ENOENT. */
 export function codeOf(error: unknown): string | undefined {
   const code: unknown = isNativeError(error) ? Reflect.get(error, "code") : undefined;
   return typeof code === "string" ? code : undefined;

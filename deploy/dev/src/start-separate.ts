@@ -17,7 +17,7 @@ await runSystem(async (signal) => {
   return { settings, system: await startSeparateSystem(settings, options) };
 });
 
-/** Whether TLS is asked for, and which worker pools get a process of their own. */
+/** Reads whether TLS is wanted, and which worker pools get a process of their own. */
 function readOptions(): { tls: boolean; pools: readonly string[] } {
   const { tls, pool } = parseOptions();
   const pools = [...new Set(pool)];

@@ -1,18 +1,18 @@
-/** Signals that ask for a stop: Ctrl-C, `kill`, and a terminal that was closed. */
+/** The signals that request a stop: Ctrl-C, `kill`, and a closed terminal. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** On Ctrl-C both the terminal and npm send a signal; what comes this close together is one. */
+/** On Ctrl-C both the terminal and npm send a signal. Signals so close together count as one. */
 const ECHO_MS = 300;
 
-/** Above the time that services take to finish what is under way. */
+/** Longer than services take to finish what is under way. */
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Exit code of a process that was interrupted, as shells have it. */
+/** The exit code of an interrupted process, as in shells. */
 const INTERRUPTED = 130;
 
 /**
- * Returns a signal that is aborted when the process is asked to stop. A further request ends the
- * process at once, and so does a stop that takes too long.
+ * Returns a signal that is aborted when the process is asked to stop. A second request, or a stop that takes too
+ * long, ends the process at once.
  */
 export function onStopRequest(): AbortSignal {
   const request = new AbortController();

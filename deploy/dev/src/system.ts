@@ -10,8 +10,8 @@ import type { Settings } from "./settings.ts";
 const DATABASE_USERS = 8;
 
 /**
- * Starts the whole system in this process: the data folder, Postgres unless DATABASE_URL names one,
- * migrations, services. Rejects, leaving nothing behind, when a part of it cannot start.
+ * Starts the whole system in this process: data folder, Postgres unless DATABASE_URL names one, migrations,
+ * services. When one of them fails, it rejects and leaves nothing behind.
  */
 export async function startSystem(settings: Settings, options: SystemOptions): Promise<System> {
   const scope = createScope();
@@ -43,7 +43,7 @@ async function startParts(
   const loadSecretsKeks = await secretsKeksLoader(settings.SECRETS_KEK, dataDir);
   await startServices(settings, { databaseUrlOf, signingKeys, loadSecretsKeks, log }, scope);
   signal.throwIfAborted();
-  // Last, so that nothing can come between its making and its showing.
+  // The first company is made last, so that nothing can fail between its making and its showing.
   const firstCompany = await makeFirstCompany(databaseUrlOf("gateway"));
   return { logFile, firstCompany, lost, stop: () => scope.close() };
 }

@@ -10,11 +10,11 @@ import { settings as workflows } from "@workflow/service-workflows/config";
 import type { ZodType } from "zod";
 
 /*
- * Which processes the system has when its services run apart, what each is told, and who calls whom: the
- * one source for `npm run start:separate`, for manifests, and for docs/ops/separate.md.
+ * The processes of a system whose services run apart, their settings, and who calls whom. This is the one source
+ * for `npm run start:separate`, the manifests, and docs/ops/separate.md.
  */
 
-/** A folder of services/; its database schema, its user on NATS and its Postgres role are named after it. */
+/** A folder of services/. The service's schema, NATS user and Postgres role have its name. */
 export type ServiceName = "gateway" | "workflows" | "runs" | "tables" | "integrations" | "webhooks";
 
 /** A kind of process. The runs service is two of them. */
@@ -23,53 +23,57 @@ export type PartName =
 
 /** A port on which a part takes connections. */
 export interface Listener {
-  /** Holds the port, or host and port. */
+  /** The setting with the port, or with host and port. */
   setting: SettingName;
-  /** What is spoken; gRPC is over TLS when GRPC_TLS_CERT_FILE is set. */
+  /** The protocol. gRPC uses TLS when GRPC_TLS_CERT_FILE is set. */
   protocol: "http" | "grpc";
-  /** The port that the setting has by default. */
+  /** The setting's default port. */
   port: number;
-  /** What is served there, in words. */
+  /** A description of what is served there. */
   serves: string;
 }
 
-/** A connection that a part opens to another one. */
+/** A connection that a part opens to another part. */
 export interface Edge {
   to: PartName;
-  /** Names the callee's address, in the caller's environment and in the callee's own. */
+  /** The setting with the callee's address, in the caller's environment and in the callee's own. */
   setting: SettingName;
   protocol: "http" | "grpc";
 }
 
-/** One kind of process: what it runs, is told, takes and calls. */
+/** A kind of process: its program, settings, listeners and calls. */
 export interface Part {
   name: PartName;
   service: ServiceName;
-  /** What Node runs, from the root of the repository. */
+  /** The program, as a path from the root of the repository. */
   main: string;
-  /** The role that its database connections act as; owns nothing (deploy/postgres). */
+  /** The role of its database connections. It owns nothing (deploy/postgres). */
   databaseRole: string;
-  /** Its user on a NATS server with deploy/nats/accounts.conf. */
+  /** Its user on a NATS server that uses deploy/nats/accounts.conf. */
   natsUser: ServiceName;
-  /** Whose key INTERNAL_TOKEN_PRIVATE_KEY is; null for a part that calls nobody. */
+  /** The issuer whose key is INTERNAL_TOKEN_PRIVATE_KEY; null for a part that calls nobody. */
   signsAs: TokenIssuer | null;
-  /** Whose keys INTERNAL_TOKEN_PUBLIC_KEYS has to hold, besides admin's where people mint tokens. */
+  /**
+   * The issuers whose keys INTERNAL_TOKEN_PUBLIC_KEYS must hold. Admin's is needed where people mint tokens.
+   */
   accepts: readonly TokenIssuer[];
-  /** Settings that make this part of its service. */
+  /** The settings that select this part of its service. */
   fixed: Readonly<Partial<Record<SettingName, string>>>;
-  /** Every setting that it reads; providers' own (`<PROVIDER>_…`) besides where `readsProviders`. */
+  /**
+   * Every setting that it reads. With `readsProviders`, those of providers (`<PROVIDER>_…`) as well.
+   */
   settings: readonly SettingName[];
-  /** Those without which it does not start. */
+  /** The settings without which it does not start. */
   required: readonly SettingName[];
-  /** Whether it reads the settings of providers, `<PROVIDER>_CLIENT_ID` and so on. */
+  /** Whether it reads the settings of providers, such as `<PROVIDER>_CLIENT_ID`. */
   readsProviders: boolean;
   listens: readonly Listener[];
   calls: readonly Edge[];
-  /** Whether it opens connections to hosts outside, which tenants or operators name. */
+  /** Whether it connects to outside hosts that tenants or operators name. */
   callsOutside: boolean;
-  /** Sessions of Postgres at most, as a multiple of DATABASE_POOL_SIZE and a number besides. */
+  /** The highest number of Postgres sessions: `pools` times DATABASE_POOL_SIZE, plus `besides`. */
   databaseSessions: { pools: number; besides: number };
-  /** How long a stop may take until the process ends itself, in seconds; give an orchestrator more. */
+  /** After how many seconds a stopping process ends itself. An orchestrator has to wait longer. */
   stopSecondsMax: number;
 }
 
@@ -81,7 +85,7 @@ const OPERATION: Listener = {
   serves: "/metrics, /livez, /readyz; on METRICS_HOST",
 };
 
-/** The parts, in the order in which one would start them; any order works. */
+/** The parts, in a natural order for starting. Any order works. */
 export const PARTS: readonly Part[] = [
   {
     ...service("tables", tables),
@@ -204,7 +208,7 @@ type Common = Pick<
   | "readsProviders"
 >;
 
-/** What follows from a service's name and from the settings that its configuration picks. */
+/** The facts that follow from a service's name and from the settings of its configuration. */
 function service<Name extends ServiceName>(
   name: Name,
   config: { shape: Readonly<Partial<Record<SettingName, ZodType>>> },

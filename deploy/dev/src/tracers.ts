@@ -5,7 +5,7 @@ import type { Registry } from "prom-client";
 import type { ServiceLog } from "./service-log.ts";
 import type { Settings } from "./settings.ts";
 
-/** What makes the spans of each service; all go to the collector by one way. */
+/** Creates the tracer of each service. All of them share one exporter. */
 export function openTracers(
   settings: Settings,
   log: ServiceLog,

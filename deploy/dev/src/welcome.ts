@@ -1,7 +1,7 @@
 import { SHARED_SETTINGS } from "@workflow/service";
 import type { FirstCompany } from "@workflow/service-gateway/admin";
 
-/** Transforms and a condition only: it runs without reaching anything outside. */
+/** Only transforms and a condition, so the workflow runs without any outside service. */
 const FIRST_WORKFLOW = {
   name: "Greeting",
   trigger: { type: "api" },
@@ -29,13 +29,13 @@ const FIRST_WORKFLOW = {
   ],
 };
 
-/** Which system it is, for commands to paste into another terminal. */
+/** The place of a system, for commands to paste into another terminal. */
 export interface SystemPlace {
   DATA_DIR: string;
   DATABASE_URL?: string | undefined;
 }
 
-/** What is said of the first company. Its password and key are stored nowhere in this form. */
+/** The text about the first company. Its password and key are stored nowhere in this form. */
 export function firstCompanyText(company: FirstCompany, place: SystemPlace): string {
   return `
 This database was empty, so a first company was made. Note it down, it is shown only now:
@@ -52,12 +52,12 @@ Another API key:
 
 export interface ReadyOptions {
   port: number;
-  /** Known on the first start only. */
+  /** The first company's key; known only at the first start. */
   apiKey: string | null;
   logFile: string;
 }
 
-/** What is said when everything runs: where it is, and calls to paste into a shell. */
+/** The text when everything runs: the address, and calls to paste into a shell. */
 export function readyText({ port, apiKey, logFile }: ReadyOptions): string {
   const base = `http://localhost:${port}/api/v1`;
   const key = apiKey ?? "wfk_your_key";
@@ -76,7 +76,10 @@ Logs: ${logFile} (errors are shown here too). Ctrl-C stops everything.
 `;
 }
 
-/** Without them the admin command would mean the system in `.data`. The URL holds a password. */
+/**
+ * The settings that a pasted admin command needs; without them it would mean the system in `.data`. The URL holds a
+ * password.
+ */
 function settingsFor({ DATA_DIR, DATABASE_URL }: SystemPlace): string {
   if (DATABASE_URL !== undefined) return "DATABASE_URL=… ";
   return DATA_DIR === SHARED_SETTINGS.DATA_DIR.parse(undefined)
@@ -84,7 +87,7 @@ function settingsFor({ DATA_DIR, DATABASE_URL }: SystemPlace): string {
     : `DATA_DIR=${quote(DATA_DIR)} `;
 }
 
-/** One word for a shell. */
+/** Quotes a text as one word for a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

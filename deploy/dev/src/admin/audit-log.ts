@@ -7,7 +7,7 @@ import { UsageError } from "./usage-error.ts";
 const INSTALLATION = "installation";
 const LIMIT_MAX = 1_000;
 
-/** What concerns the installation as a whole is in no company's log. */
+/** Events about the whole installation are in no company's log. */
 export const auditLogCommand: Command = {
   summary: "Shows the newest events of the installation's audit log, or of a company's.",
   flags: {

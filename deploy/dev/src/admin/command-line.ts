@@ -6,11 +6,11 @@ import { FlagValues } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What the words after `npm run admin --` ask for. */
+/** The request of the words after `npm run admin --`. */
 export interface CommandLine {
   command: Command;
   values: FlagValues;
-  /** The flag whose value comes from stdin; null when all were given. */
+  /** The flag whose value comes from stdin; null when all values were given. */
   stdinFlag: string | null;
   warnings: readonly string[];
 }
@@ -18,10 +18,8 @@ export interface CommandLine {
 const STDIN = "-";
 
 /**
- * Reads a command line: `<command> --flag value …`. `--json` may stand anywhere and is not among the
- * values. Null when only help is asked for.
- *
- * @throws UsageError saying what is wrong
+ * Reads a command line: `<command> --flag value …`. `--json` may stand anywhere. Null when only help is asked for.
+ * @throws UsageError that names the fault
  */
 export function readCommandLine(words: readonly string[]): CommandLine | null {
   const [name, ...rest] = words.filter((word) => word !== "--json");
@@ -38,7 +36,7 @@ export function readCommandLine(words: readonly string[]): CommandLine | null {
   for (const [flag, { default: fallback, isSecret }] of Object.entries(command.flags)) {
     const value = given.get(flag) ?? fallback;
     const isMissing = value === undefined || value === "";
-    // The spelling that shows it to nobody.
+    // The message suggests the spelling that keeps the secret out of the process list.
     if (isMissing) missing.push(isSecret === true ? `--${flag}-stdin` : `--${flag}`);
     else values.set(flag, value);
   }
@@ -56,7 +54,7 @@ function visibleText(flag: string): string {
   return `--${flag} can be seen in the list of processes and in the shell's history; use --${flag}-stdin.`;
 }
 
-/** How to call the admin command, for people. */
+/** The help text of the admin command. */
 export function usageText(): string {
   const lines = [...COMMANDS].map(([name, { flags, summary }]) => {
     const options = Object.entries(flags).map(
@@ -88,12 +86,12 @@ function parseFlags(command: Command, words: readonly string[]): Map<string, str
   } catch (error) {
     if (!isNativeError(error)) throw error;
     if (error instanceof UsageError) throw error;
-    // The part about positional arguments after the first sentence is of no use here.
+    // The second sentence, about positional arguments, does not apply here.
     throw new UsageError(error.message.split(". ")[0] ?? error.message, { cause: error });
   }
 }
 
-/** `--password-stdin` is `--password -`. */
+/** Reads the flags' values. `--password-stdin` is short for `--password -`. */
 function readValues(
   given: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>,
 ): Map<string, string> {

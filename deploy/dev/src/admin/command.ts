@@ -3,35 +3,35 @@ import { UsageError } from "./usage-error.ts";
 
 /** A flag that takes a value. */
 export interface Flag {
-  /** Stands for the value in the usage text, such as `ID`. */
+  /** The word for the value in the usage text, such as `ID`. */
   placeholder: string;
-  /** What is taken when the flag is missing; without one the flag is required. */
+  /** The value of a missing flag. A flag without default is required. */
   default?: string;
-  /** Not for the command line, which others can see: it can be read from stdin as well. */
+  /** Other users of the machine can see the command line, so a secret may also come from stdin. */
   isSecret?: boolean;
 }
 
 /** A new password, for commands that set one. */
 export const PASSWORD_FLAG: Flag = { placeholder: "PASSWORD", isSecret: true };
 
-/** What a command did: for programs, and for people. */
+/** The result of a command, for programs and for people. */
 export interface CommandResult {
   json: Readonly<Record<string, unknown>>;
   text: string;
-  /** What whoever runs it should know; goes to stderr. */
+  /** Remarks for the operator; they go to stderr. */
   warnings?: readonly string[];
-  /** What the command looked for is not as it should be: the exit code tells. */
+  /** True when a check has failed. The exit code is then 1. */
   failed?: boolean;
 }
 
-/** One admin command; `run` gets a value for each of its flags. */
+/** An admin command. `run` gets a value for each of its flags. */
 export interface Command {
   summary: string;
   flags: Readonly<Record<string, Flag>>;
   run(settings: AdminSettings, values: FlagValues): Promise<CommandResult>;
 }
 
-/** The flags as given, defaults filled in. */
+/** The values of flags, defaults included. */
 export class FlagValues {
   readonly #values: ReadonlyMap<string, string>;
 
@@ -46,12 +46,12 @@ export class FlagValues {
     return value;
   }
 
-  /** These, and one more. */
+  /** The same values and one more. */
   with(name: string, value: string): FlagValues {
     return new FlagValues(new Map([...this.#values, [name, value]]));
   }
 
-  /** A whole number within bounds, both included. */
+  /** Reads a whole number within bounds, both included. */
   wholeNumber(name: string, min: number, max: number): number {
     const text = this.text(name);
     const number = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
@@ -59,7 +59,7 @@ export class FlagValues {
     throw new UsageError(`--${name} must be a whole number from ${min} to ${max}`);
   }
 
-  /** One of a few words. */
+  /** Reads one of a few words. */
   oneOf<const Word extends string>(name: string, words: readonly Word[]): Word {
     const text = this.text(name);
     const word = words.find((candidate) => candidate === text);
@@ -67,7 +67,7 @@ export class FlagValues {
     return word;
   }
 
-  /** Words out of a few, separated by commas, without repetition. */
+  /** Reads a list of words, separated by commas, without repetition. */
   listOf<const Word extends string>(name: string, words: readonly Word[]): Word[] {
     const given = this.text(name)
       .split(",")

@@ -10,10 +10,10 @@ import { explain, StartError } from "../start-error.ts";
 import type { AdminSettings } from "./settings.ts";
 
 const POLL_MS = 100;
-/** For a system that is just starting or stopping, or another admin command. */
+/** How long to wait for a system that is starting or stopping, or for another admin command. */
 const WAIT_MS = 60_000;
 
-/** Runs work on the system's database, as the role of the gateway or of another service. */
+/** Runs work on the system's database in the role of the gateway or of another service. */
 export async function withDatabase<Result>(
   settings: AdminSettings,
   work: (database: Database) => Promise<Result>,
@@ -22,7 +22,7 @@ export async function withDatabase<Result>(
   return withMigratedPostgres(settings, (connectionUri) => withRole(connectionUri, role, work));
 }
 
-/** As `withPostgres`, where the tables have been made. */
+/** Runs work on the system's Postgres once its tables exist. */
 export async function withMigratedPostgres<Result>(
   settings: AdminSettings,
   work: (connectionUri: string) => Promise<Result>,
@@ -33,7 +33,7 @@ export async function withMigratedPostgres<Result>(
   });
 }
 
-/** Runs work on a database as one of its roles. */
+/** Runs work on a database in one of its roles. */
 export async function withRole<Result>(
   connectionUri: string,
   role: string,
@@ -53,8 +53,8 @@ export async function withRole<Result>(
 }
 
 /**
- * Runs work on the system's Postgres: that of DATABASE_URL, the embedded one of a running
- * `npm start`, or that of a stopped one, which is started, migrated and stopped again.
+ * Runs work on the system's Postgres: that of DATABASE_URL, the embedded one of a running `npm start`, or a stopped
+ * one. A stopped one is started, migrated and stopped again.
  */
 export async function withPostgres<Result>(
   settings: AdminSettings,
@@ -72,7 +72,7 @@ export async function withPostgres<Result>(
         await lock.release();
       }
     }
-    // The Postgres of another admin command may stop at any moment; that of a system stays.
+    // The Postgres of another admin command may stop at any moment. That of a running system stays.
     const running = isSystemCommand(lock.holder?.command) ? await findMigrated(dataDir) : null;
     if (running !== null) return work(running);
     if (Date.now() >= deadline) {
@@ -97,7 +97,7 @@ async function withStoppedSystem<Result>(
   }
 }
 
-/** The Postgres of a system that has come as far as its tables. */
+/** Finds the Postgres of a running system whose tables exist. */
 async function findMigrated(dataDir: string): Promise<string | null> {
   const running = await findLocalPostgres(dataDir);
   if (running === null) return null;
@@ -111,7 +111,7 @@ async function assertMigrated(connectionUri: string): Promise<void> {
 
 async function isMigrated(connectionUri: string): Promise<boolean> {
   const client = new Client({ connectionString: connectionUri, application_name: "admin" });
-  // A lost connection is also reported by the statement that was under way.
+  // The statement under way also reports a lost connection.
   client.on("error", () => {});
   try {
     await client.connect();

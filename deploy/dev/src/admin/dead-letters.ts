@@ -16,14 +16,16 @@ import type { Command, FlagValues } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The services that hear events; each keeps what it cannot handle in a schema of its name. */
+/** The services that receive events. Each keeps dead letters in a schema of its name. */
 const SERVICES = ["gateway", "integrations", "runs", "webhooks"] as const;
 const ALL = "all";
 const LIST_MAX = 1_000;
-/** Letters that one call has handled again. */
+/** How many letters one call redrives. */
 const REDRIVE_MAX = 1_000;
 
-/** The service that gives events up whose deliveries it cannot make, and the name of what makes them. */
+/**
+ * The service that gives up events whose deliveries it cannot make, and the name of its consumer.
+ */
 const GIVING_UP = "webhooks";
 const DELIVERIES = "webhooks-deliveries";
 
@@ -126,7 +128,7 @@ async function listGivenUp(database: Database, limit: number): Promise<readonly 
   });
 }
 
-/** As letters of the consumer that was to make their deliveries. */
+/** Redrives given-up events as letters of the consumer that makes deliveries. */
 async function redriveGivenUp(
   transaction: Transaction,
   which: Which,
@@ -140,7 +142,7 @@ function isGivenUp(which: Which): boolean {
   return "id" in which && isId(EVENT_ID_PREFIX, which.id);
 }
 
-/** Each in the log of the company whose event it is. */
+/** Records each letter in the log of its event's company. */
 async function record(
   transaction: Transaction,
   service: string,
@@ -164,7 +166,7 @@ function readId(values: FlagValues): string {
   return id;
 }
 
-/** Also that of an event that was given up. */
+/** An id of a letter, or of an event that was given up. */
 function readAnyId(values: FlagValues): string {
   const id = values.text("id").toLowerCase();
   return isId(EVENT_ID_PREFIX, id) ? id : readId(values);

@@ -23,7 +23,7 @@ export const migrateCommand: Command = {
   },
 };
 
-/** As the owner of the tables, who need not be able to act as the gateway. */
+/** Records as the owner of the tables, who may not be able to act as the gateway. */
 async function record(
   connectionUri: string,
   migrations: readonly AppliedMigration[],

@@ -9,7 +9,7 @@ import { recordEvent } from "./record-event.ts";
 import type { AdminSettings } from "./settings.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** A token can also be minted for a system elsewhere: then the key is enough. */
+/** A token can also be minted for a system elsewhere. Then only the key is needed. */
 export const mintTokenCommand: Command = {
   summary:
     "Signs a token for a caller of the gRPC services --audience (all), valid for --ttl seconds (3600).",
@@ -27,7 +27,7 @@ export const mintTokenCommand: Command = {
     const ttlSeconds = values.wholeNumber("ttl", 1, MINTED_LIFE_SECONDS_MAX);
     const privateKeyPem = await signingKey(settings);
     const signer = createTokenSigner({ issuer: "admin", privateKeyPem });
-    // The token's name is also its holder's: what is done with it can be told in the audit log.
+    // The token's name is also its holder's, so the audit log can tell what was done with it.
     const jti = newUuid();
     const principal = { type: "token", id: jti, name: "admin command" } as const;
     const expiresAt = new Date((Math.floor(Date.now() / 1000) + ttlSeconds) * 1000);
@@ -54,7 +54,7 @@ interface MintedToken {
   ttlSeconds: number;
 }
 
-/** With a key alone the system is elsewhere, and so is its audit log. */
+/** With only a key, the system is elsewhere, and so is its audit log. */
 async function recordMinting(settings: AdminSettings, token: MintedToken): Promise<string[]> {
   const { companyId, jti, scopes, audience, ttlSeconds } = token;
   const { INTERNAL_TOKEN_PRIVATE_KEY, DATABASE_URL } = settings;

@@ -3,9 +3,8 @@ import { UsageError } from "./usage-error.ts";
 const BYTES_MAX = 4_096;
 
 /**
- * The first line of what stdin says, without its end.
- *
- * @param flag what it is for
+ * Reads the first line of stdin, without its end.
+ * @param flag the flag that gets the value
  * @throws UsageError when there is nothing, or too much
  */
 export async function readStdinLine(flag: string): Promise<string> {

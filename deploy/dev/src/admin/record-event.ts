@@ -4,8 +4,8 @@ import { withDatabase } from "./database.ts";
 import type { AdminSettings } from "./settings.ts";
 
 /**
- * Tells the audit log of what a command has done elsewhere than in the gateway's tables. Those that change
- * something there record it in the transaction that does.
+ * Records a command that changed something outside the gateway's tables. Other commands record in the transaction
+ * of their change.
  */
 export function recordEvent(settings: AdminSettings, event: AdminEvent): Promise<void> {
   return withDatabase(settings, (database) =>

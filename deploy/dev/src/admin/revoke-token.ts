@@ -11,7 +11,9 @@ import type { Command } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Every service has its own list, which its role alone can write: all of them at once, or none. */
+/**
+ * Every service has its own list, which only its role can write. One transaction writes all of them, or none.
+ */
 export const revokeTokenCommand: Command = {
   summary: "Takes a minted token back, named by itself or by its jti: refused within 5 seconds.",
   flags: { token: { placeholder: "TOKEN|JTI" } },

@@ -14,8 +14,8 @@ import type { AdminSettings } from "./settings.ts";
 const KEK_BYTES = 32;
 
 /**
- * Puts all company keys under the first key of SECRETS_KEK, or under a new one where the data folder
- * keeps the key. What was interrupted is gone on with by the next call.
+ * Encrypts all company keys with the first key of SECRETS_KEK, or with a new one where the data folder keeps the
+ * key. The next call continues an interrupted rotation.
  */
 export const rotateKekCommand: Command = {
   summary: "Encrypts the keys of all companies with a new key, see docs/ops/secrets.md.",
@@ -41,7 +41,7 @@ export const rotateKekCommand: Command = {
   },
 };
 
-/** Rotates what the services that seal values hold, each schema as its own role. */
+/** Rotates the sealed values of all services, each schema in its own role. */
 async function rotateAll(settings: AdminSettings, source: KekSource): Promise<Rotation> {
   return withMigratedPostgres(settings, (connectionUri) =>
     withRole(connectionUri, "workflow_integrations", (integrations) =>
@@ -64,7 +64,7 @@ async function sourceOf(settings: AdminSettings): Promise<KekSource> {
     return { begin: () => Promise.resolve(given), end: () => Promise.resolve() };
   }
   const dataDir = await prepareDataDir(settings.DATA_DIR);
-  // A database elsewhere may have its key elsewhere as well: one made here would not be its key.
+  // A database elsewhere may have its key elsewhere, so no key is made here.
   if (DATABASE_URL !== undefined && (await readSecretsKeks(dataDir)) === null) {
     const message = `is required but not set, and ${dataDir} keeps no key`;
     throw new ConfigError([{ setting: "SECRETS_KEK", message }]);
@@ -73,7 +73,7 @@ async function sourceOf(settings: AdminSettings): Promise<KekSource> {
   return fileSource(dataDir);
 }
 
-/** `npm start` looks into the file again, processes of their own were told their key when they began. */
+/** `npm start` reads the file again. Separate processes got their key when they began. */
 async function assertNotSeparate(dataDir: string): Promise<void> {
   const lock = await tryLockDataDir(dataDir, "npm run admin");
   if ("release" in lock) return lock.release();
@@ -82,12 +82,14 @@ async function assertNotSeparate(dataDir: string): Promise<void> {
   throw new StartError(`${holder} could not read secrets with a new key. Stop it, then rotate.`);
 }
 
-/** The new key is in the file before it is used, the old one until nothing needs it. */
+/**
+ * The new key is stored in the file before it is used. The old one stays until nothing needs it.
+ */
 function fileSource(dataDir: string): KekSource {
   return {
     async begin() {
       const keks = await ensureSecretsKeks(dataDir);
-      // Several are there only when a rotation was interrupted: its new key comes first.
+      // Several keys mean an interrupted rotation, whose new key comes first.
       if (keks.length > 1) return keks;
       const rotating = [randomBytes(KEK_BYTES), ...keks];
       await replaceSecretsKeks(dataDir, rotating);

@@ -2,12 +2,12 @@ import { RATE_LIMIT_MAX, setRateLimits } from "@workflow/service-gateway/admin";
 import type { Command, FlagValues } from "./command.ts";
 import { withDatabase } from "./database.ts";
 
-/** As the settings RATE_LIMIT_READ, RATE_LIMIT_WRITE and RATE_LIMIT_EXECUTE say. */
+/** Stands for the settings RATE_LIMIT_READ, RATE_LIMIT_WRITE and RATE_LIMIT_EXECUTE. */
 const DEFAULT = "default";
 const UNCHANGED = "unchanged";
 const NUMBER_FLAG = { placeholder: `NUMBER|${DEFAULT}`, default: UNCHANGED };
 
-/** Limits of one company's callers; for all others the settings hold (D9). */
+/** Sets the limits of one company's callers. The settings hold for all others (D9). */
 export const setRateLimitsCommand: Command = {
   summary:
     "Says how many requests a minute each key and user of a company has, see docs/limits.md; 0 is no limit.",

@@ -8,10 +8,10 @@ import { withDatabase } from "./database.ts";
 import { UsageError } from "./usage-error.ts";
 
 const DAYS_MAX = 36_500;
-/** As RUN_RETENTION_DAYS says. */
+/** Stands for the setting RUN_RETENTION_DAYS. */
 const DEFAULT = "default";
 
-/** A policy of one company; for all others the setting RUN_RETENTION_DAYS holds (D58). */
+/** Sets the policy of one company. The setting RUN_RETENTION_DAYS holds for all others (D58). */
 export const setRunRetentionCommand: Command = {
   summary: "Says how long the ended runs of a company are kept, see docs/ops/retention.md.",
   flags: {

@@ -2,7 +2,7 @@ import { setUpNats } from "@workflow/events";
 import { ConfigError } from "@workflow/service";
 import type { Command } from "./command.ts";
 
-/** As the setting says. */
+/** Stands for the setting's value. */
 const AS_SET = "NATS_REPLICAS";
 const COPIES = { "1": 1, "3": 3, "5": 5 } as const;
 
@@ -15,7 +15,7 @@ export const setUpNatsCommand: Command = {
     }
     const given = values.oneOf("replicas", ["1", "3", "5", AS_SET]);
     const replicas = given === AS_SET ? asSet : COPIES[given];
-    // The services say what they hear of. To load all of them would cost each command most of its time.
+    // The services tell which events they receive. Loading all of them would cost every command most of its time.
     const { EVENT_STREAMS } = await import("../event-consumers.ts");
     const made = await setUpNats({ servers, replicas, streams: EVENT_STREAMS });
     const lines = [

@@ -11,10 +11,13 @@ const schema = pickSettings(
   "SECRETS_KEK",
 );
 
-/** Which system an admin command is about. */
+/** The settings of an admin command, which select the system. */
 export type AdminSettings = z.output<typeof schema>;
 
-/** Reads the settings. Throws a ConfigError that names what is wrong. */
+/**
+ * Reads the settings.
+ * @throws ConfigError that names the faults
+ */
 export function readAdminSettings(env: Environment): AdminSettings {
   return parseConfig(schema, env);
 }

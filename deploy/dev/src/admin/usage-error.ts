@@ -1,4 +1,4 @@
-/** The command line is wrong; nothing was done. */
+/** A fault of the command line. Nothing was done. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -9,7 +9,7 @@ import { UsageError } from "./usage-error.ts";
 const ALL = "all";
 const NONE = "none";
 
-/** Exits with 1 when the log is not as it was written. */
+/** Exits with 1 when the log was altered. */
 export const verifyAuditCommand: Command = {
   summary: "Checks that nothing in the audit log was changed or removed, see docs/audit.md.",
   flags: {
@@ -30,7 +30,7 @@ export const verifyAuditCommand: Command = {
   },
 };
 
-/** The log of a company that does not exist would be in order. */
+/** Refuses an unknown company: its empty log would seem to be in order. */
 async function requireCompany(database: Queryable, companyId: string): Promise<void> {
   const companies = await listCompanies(database);
   if (!companies.some(({ id }) => id === companyId)) {

@@ -14,11 +14,11 @@ import type { Command, FlagValues } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** In place of a tag: every workflow that no other rule of the company is about. */
+/** In place of a tag: all workflows of the company without a more specific rule. */
 const EVERY = "*";
-/** As workflows have them. */
+/** The limit of a workflow's tag. */
 const TAG_CHARS_MAX = 64;
-/** Tasks of a pool that are counted. */
+/** The highest number of a pool's tasks that is counted. */
 const DUE_MAX = 10_000;
 
 const SUBJECT_FLAGS = {
@@ -26,7 +26,7 @@ const SUBJECT_FLAGS = {
   tag: { placeholder: "TAG", default: EVERY },
 };
 
-/** What a rule is about. */
+/** The workflows that a rule is about. */
 interface Subject {
   companyId: string;
   tag: string | null;

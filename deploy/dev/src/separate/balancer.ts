@@ -7,9 +7,9 @@ import type { ReplicaAddress } from "@workflow/service";
 import { createProxyMiddleware } from "http-proxy-middleware";
 import type { Plugin } from "http-proxy-middleware";
 
-/** Where a gateway takes requests. */
+/** The addresses of a gateway. */
 export interface GatewayPlace extends ReplicaAddress {
-  /** Where it says whether it is ready, without writing a line of its log about it. */
+  /** The address that tells readiness without a line in the log. */
   readyzUrl: string;
 }
 
@@ -17,37 +17,40 @@ export interface BalancerOptions {
   host: string;
   port: number;
   gateways: readonly GatewayPlace[];
-  /** Whether callers are proxies whose X-Forwarded headers are to be kept. */
+  /** Whether callers are proxies, whose X-Forwarded headers are kept. */
   isBehindProxies: boolean;
-  /** How long a gateway may be silent on a request, in milliseconds (default 330,000). */
+  /** How long a gateway may be silent on a request, in milliseconds. Default 330,000. */
   silenceMaxMs?: number;
 }
 
-/** One port in front of several gateways. For one machine: production has a real load balancer there. */
+/**
+ * One port in front of several gateways, on one machine. In production a real load balancer takes its place.
+ */
 export interface Balancer {
-  /** The one that it listens on, also where 0 was asked for. */
+  /** The port that it listens on, even when 0 was asked for. */
   port: number;
-  /** Takes no more connections; what is under way goes on. */
+  /** Accepts no more connections. Requests under way continue. */
   stopAccepting(): void;
-  /** Ends what is left. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
 const LOOK_INTERVAL_MS = 500;
 const LOOK_TIMEOUT_MS = 2_000;
-/** Above the 300 s that the API lets a caller wait for a run; event streams beat every 15 s. */
+/**
+ * Longer than the 300 s that a caller may wait for a run. Event streams send a heartbeat every 15 s.
+ */
 const SILENCE_MAX_MS = 330_000;
-/** Somewhat above what the gateways allow, so that it is they who judge. */
+/** Somewhat longer than the gateways' own limit, so that the gateways decide. */
 const REQUEST_TIMEOUT_MS = 150_000;
 const KEEP_ALIVE_MS = 65_000;
 const RETRY_AFTER_S = "1";
 const FORWARDED = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"] as const;
 
 /**
- * Hands requests on to the gateways in turn, those that are ready first. A request that found no
- * connection was not sent and goes to the next gateway; one that was sent is never sent again, and is
- * answered 503 when its gateway dies or is silent for too long. Half an answer is cut off.
- *
+ * Passes requests to the gateways in turn, ready ones first. A request without a connection was not sent and goes
+ * to the next gateway. A sent request is never repeated: it is answered 503 when its gateway dies or is silent too
+ * long. A half answer is cut off.
  * @throws the system's error when the port cannot be listened on
  */
 export async function startBalancer(options: BalancerOptions): Promise<Balancer> {
@@ -58,7 +61,7 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
   );
   const turns = inTurn(options.gateways);
   const agent = new ReplicaAgent({
-    // Last those that seem away: what is known of them may be half a second old.
+    // Gateways that seem away come last, because that knowledge may be half a second old.
     order: () => turns().toSorted((a, b) => Number(isReady.get(b)) - Number(isReady.get(a))),
   });
   const proxy = createProxyMiddleware({
@@ -70,7 +73,7 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
   });
   const server = createServer((request, response) => {
     addForwarded(request, options.isBehindProxies);
-    // The proxy passes on without an error what it takes for no path.
+    // Without an error, the proxy passes on requests whose path it does not accept.
     const fail = (error?: unknown): void =>
       error === undefined ? answerBadTarget(response) : answerUnavailable(response, error);
     proxy(request, response, fail).catch(fail);
@@ -100,7 +103,7 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
   };
 }
 
-/** Asks a gateway again and again whether it is ready. */
+/** Polls a gateway's readiness. */
 async function watch(
   { readyzUrl }: GatewayPlace,
   tell: (isReady: boolean) => void,
@@ -117,10 +120,10 @@ async function watch(
   }
 }
 
-/** What plugins of this library are for: the events of its proxy. */
+/** A plugin of the proxy library, for its proxy's events. */
 const cutBrokenAnswers: Plugin = (proxy) => {
   proxy.on("proxyRes", (answer, _request, response) => {
-    // Between the balancer and a gateway each request has a connection of its own, before it has not.
+    // The caller's connection is independent of the one to the gateway.
     delete answer.headers.connection;
     answer.once("close", () => {
       if (!answer.complete) response.destroy();
@@ -131,10 +134,10 @@ const cutBrokenAnswers: Plugin = (proxy) => {
   });
 };
 
-/** Says who has called, and how, as the gateways are told to expect of one proxy. */
+/** Adds the caller's address and protocol, as gateways expect it of one proxy. */
 function addForwarded(request: IncomingMessage, isBehindProxies: boolean): void {
   const { headers, socket } = request;
-  // Of one connection only: what a caller says of its own holds for none of the others.
+  // This header concerns one connection, so it is not passed on as it is.
   headers.connection = /\bclose\b/i.test(headers.connection ?? "") ? "close" : "keep-alive";
   const seen = [socket.remoteAddress ?? "", "http", headers.host ?? ""];
   for (const [index, name] of FORWARDED.entries()) {

@@ -7,14 +7,16 @@ import type { ServiceName } from "../topology.ts";
 import type { TlsFiles } from "./plan.ts";
 
 const run = promisify(execFile);
-/** A new authority is made at each start and its key thrown away: nobody else can be let in later. */
+/**
+ * The certificates' lifetime. Each start makes a new authority and discards its key, so nobody else can be admitted
+ * later.
+ */
 const DAYS = "30";
 const CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"] as const;
 
 /**
- * Makes an authority and a certificate for each service with openssl, in a folder for this user only.
- * Services check each other by them in both directions, at the address 127.0.0.1.
- *
+ * Makes an authority and a certificate for each service with openssl, in a folder of this user. Services verify
+ * each other in both directions, at the address 127.0.0.1.
  * @throws StartError when openssl is missing or fails
  */
 export async function makeCertificates(

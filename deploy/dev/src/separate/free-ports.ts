@@ -3,17 +3,15 @@ import { createServer } from "node:net";
 import { StartError } from "../start-error.ts";
 
 /**
- * Below the ports that Linux gives to outgoing connections: a process that is started again has to find
- * its own port free.
+ * Below the ports that Linux gives to outgoing connections, so a restarted process finds its port free.
  */
 const FROM = 10_000;
 const TO = 32_000;
 const TRIES = 1_000;
 
 /**
- * Ports of 127.0.0.1 on which nobody listens now, each another one.
- *
- * @param kept ports that somebody will listen on later
+ * Distinct ports of 127.0.0.1 on which nobody listens now.
+ * @param kept ports that are reserved for later
  * @throws StartError when hardly any is free
  */
 export async function freePorts(count: number, kept: readonly number[] = []): Promise<number[]> {

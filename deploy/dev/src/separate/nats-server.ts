@@ -21,29 +21,31 @@ const LISTEN_TIMEOUT_MS = 20_000;
 const LOOK_INTERVAL_MS = 50;
 const LEFTOVER_TIMEOUT_MS = 10_000;
 const LEFTOVER_LOOK_MS = 500;
-/** A server that ran for so long was healthy: what ends it says nothing of the next one. */
+/** After so long, a server counts as healthy, and its end says nothing about the next one. */
 const HEALTHY_MS = 30_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 15_000] as const;
 const PASSWORD_BYTES = 24;
-/** What the server's lines begin with: `[pid] date time [LEVEL]`, or its name before it has a log. */
+/**
+ * The head of the server's log lines: `[pid] date time [LEVEL]`, or its name before the log is open.
+ */
 const LINE_HEAD = /^(\[\d+\] \S+ \S+ \[\w+\] |nats-server: )/;
 const ORDINARY_LINE = /^\[\d+\] \S+ \S+ \[(INF|DBG|TRC|WRN)\]/;
 
-/** A user of the server: a service, or the one that makes streams. */
+/** A user of the server: a service, or `setup`, which makes streams. */
 type NatsUser = ServiceName | "setup";
 
-/** A NATS server on which each service has a user of its own. */
+/** A NATS server with a user for each service. */
 export interface NatsServer {
   urlOf: (service: ServiceName) => string;
   pid(): number | undefined;
 }
 
 export interface NatsServerOptions {
-  /** Where it keeps its streams; made when missing. */
+  /** Ports that the server may not use. */
   folder: string;
-  /** Ports that it may not take. */
+  /** Tells people that the server has ended by itself. */
   keptPorts?: readonly number[];
-  /** Tells people that it has ended by itself. */
+  /** Aborts a start that is under way. */
   tell: (text: string) => void;
   /** Gives the start up when it is aborted. */
   signal: AbortSignal;

@@ -10,14 +10,16 @@ import { livezUrlOf, readyzUrlOf } from "./plan.ts";
 import type { ProcessPlan } from "./plan.ts";
 
 const END_WITH_PARENT = join(import.meta.dirname, "end-with-parent.ts");
-/** A process that lived for so long was healthy: what ends it says nothing of the next one. */
+/** After so long, a process counts as healthy, and its end says nothing about the next one. */
 const HEALTHY_MS = 30_000;
 const PAUSES_MS = [0, 1_000, 2_000, 5_000, 15_000] as const;
 const FATAL_LEVEL = "fatal";
 const ROUND_MS = 100;
-/** /livez looks at nothing outside of its process: one that is silent to so many looks will not come back. */
+/**
+ * /livez needs nothing outside of its process. A process that misses so many looks will not recover.
+ */
 const SILENT_LOOKS_MAX = 6;
-/** As many as the time that a start may take. */
+/** The number of looks in the time that a start may take. */
 const START_LOOKS_MAX = 24;
 const LOOK_MS = 5_000;
 
@@ -27,46 +29,48 @@ const logLine = z.looseObject({
   err: z.looseObject({ message: z.string() }).optional(),
 });
 
-/** What /readyz of a process says. */
+/** The answer of a process's /readyz. */
 const readiness = z.object({
   missing: z.array(z.string()),
   impaired: z.array(z.string()),
 });
 
-/** Why a process cannot do all of its work; both empty when it can. */
+/** The reasons why a process cannot do all of its work; both lists are empty when it can. */
 export type PartState = z.output<typeof readiness>;
 
 export interface PartProcessOptions {
   plan: ProcessPlan;
-  /** Gets every line that the process logs. */
+  /** Gets every log line of the process. */
   onLine: (line: string) => void;
-  /** Tells people that the process has ended by itself, why, and when it is started again. */
+  /** Tells people that the process has ended by itself, why, and when it is restarted. */
   onEnd: (text: string) => void;
-  /** How long each look at /livez waits, and the time between looks, in milliseconds (default 5,000). */
+  /**
+   * The time-out of a look at /livez and the pause between looks, in milliseconds. Default 5,000.
+   */
   lookMs?: number;
 }
 
-/** A process that is started again whenever it ends by itself, or answers nothing for some 30 s. */
+/** A process that is restarted when it ends by itself, or answers nothing for some 30 s. */
 export interface PartProcess {
   plan: ProcessPlan;
-  /** Of the process of this moment; undefined while there is none. */
+  /** The present process's number; undefined while there is none. */
   pid(): number | undefined;
-  /** What it lacks at the moment. Never rejects. */
+  /** What the process lacks now. Never rejects. */
   state(): Promise<PartState>;
-  /** Rejects when the first process ends by itself before it was ready, with its reason. Never resolves. */
+  /** Rejects with the reason when the first process ends before it was ready. Never resolves. */
   refused: Promise<never>;
-  /** Sends a signal, without waiting for what comes of it. */
+  /** Sends a signal without waiting for its effect. */
   kill(signal: NodeJS.Signals): void;
-  /** Stops it in an orderly way, for good; cut off when it takes longer than the part says. */
+  /** Stops the process for good. It is killed after the part's time limit. */
   stop(): Promise<void>;
 }
 
-/** Starts a part as a process of its own, in a process group of its own: Ctrl-C reaches its starter alone. */
+/** Starts a part as a process in a group of its own, so that Ctrl-C reaches only its starter. */
 export function startPartProcess(options: PartProcessOptions): PartProcess {
   const { plan, onEnd } = options;
   const stopping = new AbortController();
   const refused = Promise.withResolvers<never>();
-  // Nobody may be listening any more.
+  // The promise may have no listener any more.
   refused.promise.catch(() => {});
   let child: ChildProcess | undefined;
   let lastWords = "";
@@ -118,7 +122,7 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
     }
   }
 
-  /** Kills a process that does not answer any more, or never has. Says at its end whether it did. */
+  /** Kills a process that no longer answers, or never has. Its end tells whether it was killed. */
   async function endWhenSilent(watched: ChildProcess, ended: AbortSignal): Promise<boolean> {
     const lookMs = options.lookMs ?? LOOK_MS;
     let looksLeft = START_LOOKS_MAX;
@@ -146,7 +150,7 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
     async stop() {
       stopping.abort();
       kill("SIGTERM");
-      // Somebody may have stopped it by SIGSTOP.
+      // The process may be stopped by SIGSTOP.
       kill("SIGCONT");
       const done = new AbortController();
       const patienceMs = plan.part.stopSecondsMax * 1_000 + ROUND_MS;
@@ -183,7 +187,7 @@ function describeEnd({ exitCode, signalCode }: ChildProcess): string {
   return signalCode === null ? `exit code ${exitCode}` : signalCode;
 }
 
-/** What a process says last before it ends by a fault of its own or of its settings. */
+/** The last words of a process before it ends by a fault of its own or of its settings. */
 function fatalWords(line: string): string | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
@@ -191,7 +195,7 @@ function fatalWords(line: string): string | undefined {
     if (level !== FATAL_LEVEL) return undefined;
     return err === undefined ? msg : `${msg}: ${err.message}`;
   } catch {
-    // A line that is cut off, or no line of the log.
+    // The line is incomplete, or no line of the log.
     return undefined;
   }
 }

@@ -8,31 +8,29 @@ import type { ProcessPlan } from "./plan.ts";
 
 export interface PartsOptions {
   plans: readonly ProcessPlan[];
-  /** Gets every line that a process logs, with the name of the process. */
+  /** Gets every log line of a process, with the process's name. */
   onLine: (process: string, line: string) => void;
-  /** Tells people of a process that has ended by itself. */
+  /** Tells people that a process has ended by itself. */
   tell: (text: string) => void;
   signal: AbortSignal;
 }
 
-/** The processes of a system. */
+/** The running processes of a system. */
 export interface Parts {
   processes: readonly PartProcess[];
   of(part: PartName): readonly PartProcess[];
-  /** The process of a name, such as `gateway-1`. */
+  /** The process with a name such as `gateway-1`. */
   named(name: string): PartProcess;
   /**
-   * Waits until each process has all that it needs and calls.
-   *
-   * @throws StartError naming what is missing when that takes longer than `timeoutMs`, or when a process
-   * ends before it was ready
+   * Waits until each process has everything that it needs.
+   * @throws StartError that names what is missing after `timeoutMs`, or a process that ended before it was ready
    */
   untilReady(timeoutMs: number): Promise<void>;
 }
 
 const LOOK_INTERVAL_MS = 250;
 
-/** Callers before callees, so that what is under way can be finished. */
+/** Callers stop before the services that they call, so that requests under way can finish. */
 const STOP_ORDER: readonly (readonly PartName[])[] = [
   ["gateway"],
   ["webhooks", "workflows"],
@@ -41,12 +39,12 @@ const STOP_ORDER: readonly (readonly PartName[])[] = [
   ["integrations", "tables"],
 ];
 
-/** Starts all processes at once: each waits by itself for what it needs. The scope stops them. */
+/** Starts all processes at once, because each waits for what it needs. The scope stops them. */
 export function startParts({ plans, onLine, tell, signal }: PartsOptions, scope: Scope): Parts {
   const processes = plans.map((plan) =>
     startPartProcess({ plan, onLine: (line) => onLine(plan.name, line), onEnd: tell }),
   );
-  // A start that is cut short must leave none of them behind.
+  // An aborted start must leave no process behind.
   const killAll = (): void => {
     for (const each of processes) each.kill("SIGKILL");
   };

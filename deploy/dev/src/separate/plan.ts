@@ -8,10 +8,10 @@ import { PARTS, partOf } from "../topology.ts";
 import type { Part, PartName, ServiceName } from "../topology.ts";
 import { freePorts } from "./free-ports.ts";
 
-/** How many processes of each part run side by side. */
+/** The number of processes of each part. */
 export type Replicas = Readonly<Record<PartName, number>>;
 
-/** Two of whatever takes requests or makes progress, so that each may be killed. */
+/** Two processes of each part that takes requests or makes progress, so that each may be killed. */
 export const REPLICAS: Replicas = {
   gateway: 2,
   workflows: 1,
@@ -22,65 +22,65 @@ export const REPLICAS: Replicas = {
   webhooks: 2,
 };
 
-/** Certificates of one service, as paths of PEM files. */
+/** The certificates of one service, as paths of PEM files. */
 export interface TlsFiles {
   certFile: string;
   keyFile: string;
   caFile: string;
 }
 
-/** Where a process runs. */
+/** The place where a process runs. */
 export interface Place {
-  /** The address that it listens on, and at which others find it. */
+  /** The address on which it listens and others find it. */
   host: string;
-  /** What starts it, with its arguments; nothing where it is started like any program. */
+  /** The program that starts it, with arguments; empty for a normal start. */
   launcher: readonly string[];
 }
 
-/** What the processes of a system are told. */
+/** The facts from which all processes get their settings. */
 export interface Facts {
   databaseUrlOf: DatabaseUrlOf;
-  /** The address of NATS with the user of a service. */
+  /** The NATS address with a service's user. */
   natsUrlOf: (service: ServiceName) => string;
   signingKeys: SigningKeys;
-  /** In the form of INTERNAL_TOKEN_PUBLIC_KEYS: whose tokens are accepted besides. */
+  /** Further accepted public keys, in the form of INTERNAL_TOKEN_PUBLIC_KEYS. */
   morePublicKeys?: string | undefined;
-  /** In the form of SECRETS_KEK. */
+  /** The keys for secrets, in the form of SECRETS_KEK. */
   secretsKek: string;
-  /** Null for plain text on this machine. */
+  /** The certificates of a service; null for plain text on this machine. */
   tlsOf: ((service: ServiceName) => TlsFiles) | null;
-  /** Ports that no process may get, as somebody will listen there: the balancer. */
+  /** Ports that no process may get, such as the balancer's. */
   keptPorts?: readonly number[];
-  /** Where a process runs; by default on 127.0.0.1. */
+  /** The place of a process; 127.0.0.1 by default. */
   placeOf?: (process: string) => Place;
-  /** The tree whose code a process runs; by default this one. */
+  /** The tree whose code a process runs; this one by default. */
   rootOf?: (process: string) => string | undefined;
-  /** Worker pools that get a process of their own, beside the workers of the default one. */
+  /** Worker pools with a process of their own, beside the workers of the default pool. */
   pools?: readonly string[];
-  /** Settings of the operator's, and variables of the machine such as PATH. */
+  /** The operator's settings, and variables of the machine such as PATH. */
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** One process to start. */
+/** A process to start. */
 export interface ProcessPlan {
-  /** The part, with a number where there are several: `gateway-1`. */
+  /** The part, numbered where there are several: `gateway-1`. */
   name: string;
   part: Part;
   /** The tree whose code it runs. */
   root: string;
   environment: Readonly<Record<string, string>>;
   place: Place;
-  /** Of each listener the port, by its setting. */
+  /** The port of each listener, by setting. */
   ports: ReadonlyMap<SettingName, number>;
 }
 
-/** The tree that this file is of. */
+/** The tree that contains this file. */
 export const OWN_ROOT = join(import.meta.dirname, "../../../..");
 
-/** A process like any other of this machine. */
+/** The place of a normal process on this machine. */
 export const ON_LOOPBACK: Place = { host: "127.0.0.1", launcher: [] };
 
-/** Settings that are said here and by nobody else. */
+/** Settings that only this plan gives. */
 const OWN_SETTINGS: ReadonlySet<string> = new Set([
   "DATABASE_URL",
   "NATS_URL",
@@ -94,7 +94,7 @@ const OWN_SETTINGS: ReadonlySet<string> = new Set([
   "METRICS_HOST",
 ]);
 
-/** Gives each process its ports, and its own settings only: no key, no login and no address beside. */
+/** Gives each process its ports and only its own settings: no further key, login or address. */
 export async function planProcesses(facts: Facts, replicas: Replicas): Promise<ProcessPlan[]> {
   const places = PARTS.flatMap((part) =>
     Array.from({ length: replicas[part.name] }, (_, index) => ({
@@ -131,17 +131,17 @@ export async function planProcesses(facts: Facts, replicas: Replicas): Promise<P
   }));
 }
 
-/** Where a process says what it lacks. */
+/** The address where a process tells what it lacks. */
 export function readyzUrlOf({ place, ports }: ProcessPlan): string {
   return `http://${place.host}:${ports.get("METRICS_PORT")}/readyz`;
 }
 
-/** Where a process answers as long as it lives. */
+/** The address where a living process answers. */
 export function livezUrlOf({ place, ports }: ProcessPlan): string {
   return `http://${place.host}:${ports.get("METRICS_PORT")}/livez`;
 }
 
-/** The variables of the machine, and of the settings those that the part reads and that are not `chosen` for it. */
+/** The machine's variables, and those settings that the part reads and this plan does not give. */
 function passedOn(
   part: Part,
   environment: Facts["environment"],
@@ -160,7 +160,7 @@ function passedOn(
   );
 }
 
-/** The setting whose value a variable holds, or names the file of. */
+/** The setting of a variable that holds its value or names its file. */
 function settingOf(variable: string): string {
   const isSetting = Object.hasOwn(SETTINGS, variable) || OWN_SETTINGS.has(variable);
   return isSetting ? variable : variable.replace(/_FILE$/, "");
@@ -191,7 +191,9 @@ function identityOf(part: Part, facts: Facts): Record<string, string> {
   return given;
 }
 
-/** Every issuer's: what a token may claim is judged by its issuer and its audience, not by this list. */
+/**
+ * The keys of all issuers. A token's issuer and audience decide what it may claim, not this list.
+ */
 function publicKeys({ signingKeys, morePublicKeys }: Facts): string {
   const own = Object.entries(signingKeys).map(
     ([issuer, privateKey]) => `${issuer}=${base64(publicHalf(privateKey))}`,
@@ -216,7 +218,9 @@ function ownAddresses({ place, ports }: Pick<ProcessPlan, "place" | "ports">) {
   );
 }
 
-/** Of several replicas all are named; calls are spread over them. */
+/**
+ * The addresses of the parts that are called. All replicas are named; calls are spread over them.
+ */
 function addressesOfOthers(
   part: Part,
   processes: readonly Pick<ProcessPlan, "part" | "place" | "ports">[],

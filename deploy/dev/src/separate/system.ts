@@ -21,27 +21,27 @@ import { planProcesses, readyzUrlOf, REPLICAS } from "./plan.ts";
 import type { Facts } from "./plan.ts";
 
 const READY_TIMEOUT_MS = 120_000;
-/** Above what the parts need by themselves: connections that readiness and admin commands open. */
+/** Sessions for readiness checks and admin commands, beyond what the parts need. */
 const SPARE_SESSIONS = 20;
 
 export interface SeparateSystemOptions extends SystemOptions {
-  /** What the operator has set, as it was given. */
+  /** The operator's environment. */
   environment: Environment;
-  /** Whether the processes speak TLS to each other. */
+  /** Whether the processes use TLS between each other. */
   tls: boolean;
-  /** Worker pools that get a process of their own. */
+  /** Worker pools with a process of their own. */
   pools: readonly string[];
 }
 
-/** A system whose parts are processes of their own. */
+/** A system whose parts are separate processes. */
 export interface SeparateSystem extends System {
   parts: Parts;
 }
 
-/** Of the ten proxies that a gateway can be told of, the balancer is one. */
+/** A gateway knows up to ten proxies. The balancer is one of them. */
 const PROXIES_MAX = 9;
 
-/** Settings that each part gets for itself. */
+/** Settings that this command gives to each part. */
 const CHOSEN_HERE = [
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "GRPC_TLS_CERT_FILE",
@@ -52,10 +52,10 @@ const CHOSEN_HERE = [
 ] as const;
 
 /**
- * Starts every part as a process of its own, with one port in front of the gateways. Rejects, leaving
- * nothing behind, when a part cannot start.
- *
- * @throws ConfigError naming settings that contradict the command; StartError for anything else
+ * Starts every part as a process, with one port in front of the gateways. When a part fails, it rejects and leaves
+ * nothing behind.
+ * @throws ConfigError that names settings in conflict with the command
+ * @throws StartError for other failures
  */
 export async function startSeparateSystem(
   settings: Settings,
@@ -96,20 +96,20 @@ async function startAll(
   const parts = startParts({ plans, onLine, tell, signal }, scope);
   await parts.untilReady(READY_TIMEOUT_MS);
   balancer = await openPort(settings, parts);
-  // Before the gateways stop.
+  // This runs before the gateways stop.
   scope.defer(() => balancer?.stopAccepting());
   const firstCompany = await makeFirstCompany(databaseUrlOf("gateway"));
   return { parts, logFile, firstCompany, lost, stop: () => scope.close() };
 }
 
-/** What the processes are told: logins, keys, NATS, certificates. */
+/** Gathers the facts for the processes: logins, keys, NATS, certificates. */
 async function gatherFacts(
   settings: Settings,
   { dataDir, databaseUrlOf }: Foundation,
   { environment, tls, pools, signal, showError: tell }: SeparateSystemOptions,
   scope: Scope,
 ): Promise<Facts> {
-  // The balancer listens when the parts are ready.
+  // The balancer begins to listen when the parts are ready.
   const keptPorts = [settings.PORT];
   const loadKeks = await secretsKeksLoader(settings.SECRETS_KEK, dataDir);
   const keks = await loadKeks();
@@ -134,7 +134,7 @@ async function gatherFacts(
   };
 }
 
-/** Whose tokens are accepted besides, by the variable or by the file that another one names. */
+/** Further accepted public keys, from the variable or from the file that another variable names. */
 function givenPublicKeys(environment: Environment): string | undefined {
   const name = "INTERNAL_TOKEN_PUBLIC_KEYS";
   const given = Object.fromEntries(
@@ -172,7 +172,7 @@ async function openPort(settings: Settings, parts: Parts): Promise<Balancer> {
   }
 }
 
-/** The balancer is one more proxy in front of the gateways, on this machine. */
+/** The balancer is one more proxy in front of the gateways. */
 function trustedWithBalancer({ TRUSTED_PROXIES: trusted }: Settings): string {
   return typeof trusted === "number" ? String(trusted + 1) : [...trusted, "loopback"].join(",");
 }
@@ -190,7 +190,7 @@ function sessionsMax({ DATABASE_POOL_SIZE: pool }: Settings, workersBesides: num
   return sessions.reduce((sum, count) => sum + count, SPARE_SESSIONS);
 }
 
-/** A key for all of them, or a certificate, would undo what this command is for. */
+/** One key or certificate for all parts would defeat the purpose of this command. */
 function assertNothingChosen(environment: Environment): void {
   const given = CHOSEN_HERE.flatMap((name) => [name, fileSettingName(name)]).filter(
     (name) => (environment[name] ?? "").trim() !== "",
@@ -206,14 +206,14 @@ function assertNothingChosen(environment: Environment): void {
   );
 }
 
-/** With the balancer there is one more than the operator counts. */
+/** The balancer adds one proxy to those that the operator counts. */
 function assertRoomForBalancer({ TRUSTED_PROXIES: trusted }: Settings): void {
   if (typeof trusted !== "number" || trusted <= PROXIES_MAX) return;
   const message = `npm run start:separate puts one more in front; give ${PROXIES_MAX} at most, or networks`;
   throw new ConfigError([{ setting: "TRUSTED_PROXIES", message }]);
 }
 
-/** One line for each setting that is given but chosen by the command. */
+/** A line for each given setting that the command sets itself. */
 export function explainOwnPlaces(environment: Environment): string[] {
   return Object.keys(SETTINGS)
     .filter((name) => /_ADDR$|^METRICS_(HOST|PORT)$/.test(name) && (environment[name] ?? "") !== "")
