@@ -41,21 +41,21 @@ export interface NatsServer {
 }
 
 export interface NatsServerOptions {
-  /** Ports that the server may not use. */
+  /** The folder for its streams; created when missing. */
   folder: string;
-  /** Tells people that the server has ended by itself. */
+  /** Ports that the server may not use. */
   keptPorts?: readonly number[];
-  /** Aborts a start that is under way. */
+  /** Tells people that the server has ended by itself. */
   tell: (text: string) => void;
-  /** Gives the start up when it is aborted. */
+  /** Aborts a start that is under way. */
   signal: AbortSignal;
 }
 
 /**
- * Starts nats-server with the users of deploy/nats, makes the streams, and starts it again whenever it ends
- * by itself, with the reason in its own words. Passwords are new at each start and stand nowhere but in the environment. The scope stops it.
- *
- * @throws StartError when there is no nats-server and none can be had, or when it does not start
+ * Starts nats-server with the users of deploy/nats and makes the streams. A server that ends by itself is
+ * restarted, and its own words give the reason. Passwords are new at each start and exist only in the environment.
+ * The scope stops the server.
+ * @throws StartError when nats-server is missing and cannot be fetched, or does not start
  */
 export async function startNatsServer(
   { folder, keptPorts, tell, signal }: NatsServerOptions,
@@ -78,7 +78,7 @@ export async function startNatsServer(
     PATH: process.env["PATH"],
     NATS_STORE_DIR: quoted(folder),
     ...Object.fromEntries(
-      // The quotes keep a password of digits from being read as a number.
+      // Without quotes, a password of digits would be read as a number.
       [...passwords].map(([user, password]) => [
         `NATS_${user.toUpperCase()}_PASSWORD`,
         quoted(password),
@@ -88,7 +88,7 @@ export async function startNatsServer(
   const args = ["-c", CONFIGURATION, "-a", "127.0.0.1", "-p", String(port), "-P", pidFile];
   const stopping = new AbortController();
   const refused = Promise.withResolvers<never>();
-  // Nobody may be listening any more.
+  // The promise may have no listener any more.
   refused.promise.catch(() => {});
   let wasListening = false;
   let child: ChildProcess | undefined;
@@ -135,12 +135,12 @@ export async function startNatsServer(
   return { urlOf, pid: () => child?.pid };
 }
 
-/** As text of the server's configuration, whatever is in it: a value without quotes ends at a space. */
+/** Quotes a text for the server's configuration, where an unquoted value ends at a space. */
 function quoted(value: string): string {
   return `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** Waits for the end of a server. Returns its last words that tell of a fault, else how it has ended. */
+/** Waits for a server's end. Returns its last words about a fault, else how it ended. */
 async function endOf(child: ChildProcess): Promise<string> {
   let lastWords = "";
   if (child.stderr !== null) {
@@ -158,12 +158,12 @@ async function endOf(child: ChildProcess): Promise<string> {
   return child.signalCode ?? `exit code ${child.exitCode}`;
 }
 
-/** Ends the server of a start that was killed: two must not write into one folder. */
+/** Ends the server of a killed start: two servers must not write into one folder. */
 async function endLeftover(pidFile: string): Promise<void> {
   const pid = Number(await readFile(pidFile, "utf8").catch(() => ""));
   const isLeft = async (): Promise<boolean> => {
     if (!Number.isInteger(pid) || pid <= 0) return false;
-    // The number may be that of another program by now, whose command names another file.
+    // Another program may have the number by now. Its command would name another file.
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     return command.includes(pidFile);
   };
