@@ -71,8 +71,8 @@ export interface OpenContext {
   readonly callbacks: AddressLimits;
   /** The gateway's own database. */
   readonly database: Database;
-  /** To be called after a change of access was committed: this gateway forgets what it remembers. */
-  readonly forget: (change: IdentityChange) => void;
+  /** To be called after a change of access is committed. This gateway then drops what it knows of the credential. */
+  readonly invalidateAccess: (change: IdentityChange) => void;
   /** Slows down those who guess passwords. */
   readonly signIns: SignInGuard;
   /** Makes and reads the cursors of the gateway's own lists. */

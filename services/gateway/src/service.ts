@@ -209,7 +209,7 @@ async function prepareApp(
     authenticator,
     rateLimits,
     database,
-    forget: (change) => authenticator.invalidate(change),
+    invalidateAccess: (change) => authenticator.invalidate(change),
     signIns,
     cursors,
     largeAnswers: new AnswerTurns(LARGE_ANSWERS),

@@ -66,7 +66,7 @@ describe("a route declaration", () => {
       backends: Object.create(null),
       connections: { claim: () => {} },
       database: Object.create(null),
-      forget: () => {},
+      invalidateAccess: () => {},
       signIns: Object.create(null),
       cursors: Object.create(null),
       largeAnswers: Object.create(null),

@@ -1,6 +1,6 @@
 import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { appendAudit } from "./append-audit.ts";
+import { appendAudit } from "./record-audit.ts";
 import type { AuditRecord } from "../domain/audit-record.ts";
 
 /** Writes records that arrive one by one, many at a time. */

@@ -2,7 +2,7 @@ import { AUDIT_STREAM } from "@workflow/audit";
 import type { Database } from "@workflow/db";
 import type { DeadLetters, EventBus, Subscription } from "@workflow/events";
 import { createAuditWriter } from "./audit-writer.ts";
-import { toAuditRecord } from "./to-audit-record.ts";
+import { toAuditRecord } from "./audit-record.ts";
 
 /** The durable name of the consumer. */
 const CONSUMER = "gateway-audit";

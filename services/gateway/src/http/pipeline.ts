@@ -37,7 +37,7 @@ export interface PipelineDependencies extends Gatekeepers {
   connections: CompanyConnections;
   database: Database;
   /** Invalidates the cached credentials that a change of access is about. */
-  forget: (change: IdentityChange) => void;
+  invalidateAccess: (change: IdentityChange) => void;
   signIns: SignInGuard;
   cursors: CursorCodec;
   largeAnswers: AnswerTurns;
@@ -232,7 +232,7 @@ function createOpenContext(
   info: RequestInfo,
   request: IncomingMessage,
 ): OpenContext {
-  const { database, forget, signIns, cursors, largeAnswers, callbacks } = dependencies;
+  const { database, invalidateAccess, signIns, cursors, largeAnswers, callbacks } = dependencies;
   return {
     requestId: info.requestId,
     headers: request.headers,
@@ -243,7 +243,7 @@ function createOpenContext(
     serviceCall: serviceCallOf(info),
     callbacks,
     database,
-    forget,
+    invalidateAccess,
     signIns,
     cursors,
     largeAnswers,

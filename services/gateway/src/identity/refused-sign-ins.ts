@@ -2,8 +2,8 @@ import { toAuditEvent } from "@workflow/audit";
 import type { AuditCaller } from "@workflow/audit";
 import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
-import { toAuditRecord } from "../audit/to-audit-record.ts";
-import { appendAudit } from "../audit/append-audit.ts";
+import { toAuditRecord } from "../audit/audit-record.ts";
+import { appendAudit } from "../audit/record-audit.ts";
 import { listMemberships } from "../store/users.ts";
 
 /** A refused sign-in attempt. */

@@ -37,7 +37,7 @@ export const revokeApiKey = route({
         changes: { name: { from: revoked.name, to: null } },
       });
     });
-    context.forget(change);
+    context.invalidateAccess(change);
     return { status: 200, data: { deleted: true } };
   },
 });

@@ -40,7 +40,7 @@ export const revokeApiKeys = route({
       await recordAudit(transaction, context, ...entries);
       return entries.length;
     });
-    context.forget({ type: "company", id: companyId });
+    context.invalidateAccess({ type: "company", id: companyId });
     return { status: 200, data: { revoked } };
   },
 });

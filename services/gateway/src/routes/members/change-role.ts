@@ -26,11 +26,11 @@ export const changeRole = route({
   responses: { 200: { description: "The member.", data: memberSchema } },
   errors: ["NOT_FOUND", "CONFLICT"],
   handler: async (context, { params, body: { role } }) => {
-    const { database, identity, forget } = context;
+    const { database, identity, invalidateAccess } = context;
     const userId = memberId(params.userId);
     const change = { companyId: identity.companyId, userId, role };
     const member = await giveRole(database, change, context);
-    forget({ type: "user", id: userId });
+    invalidateAccess({ type: "user", id: userId });
     return { status: 200, data: memberJson(member) };
   },
 });

@@ -39,14 +39,14 @@ export const removeMember = route({
   },
   errors: ["NOT_FOUND", "CONFLICT"],
   handler: async (context, { params, query }) => {
-    const { database, identity, forget } = context;
+    const { database, identity, invalidateAccess } = context;
     const userId = memberId(params.userId);
     const { companyId } = identity;
     const { revokeKeys } = query;
     const removal = { companyId, userId, revokeKeys };
     const revokedKeys = await removePerson(database, removal, context);
-    forget({ type: "user", id: userId });
-    if (revokedKeys > 0) forget({ type: "company", id: companyId });
+    invalidateAccess({ type: "user", id: userId });
+    if (revokedKeys > 0) invalidateAccess({ type: "company", id: companyId });
     return { status: 200, data: { deleted: true, ...(revokeKeys ? { revokedKeys } : {}) } };
   },
 });

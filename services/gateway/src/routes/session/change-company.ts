@@ -40,11 +40,11 @@ export const changeCompany = sessionRoute({
   },
   errors: ["NOT_FOUND"],
   handler: async (context, { body: { company, invitationPassword } }) => {
-    const { database, session, forget } = context;
+    const { database, session, invalidateAccess } = context;
     const token = sessionTokenOf(context) ?? "";
     const change = { session, token, company, invitationPassword: invitationPassword ?? undefined };
     const changed = await enterCompany(database, change, context);
-    forget({ type: "session", id: session.id });
+    invalidateAccess({ type: "session", id: session.id });
     const companies = await listOwnCompanies(database, session);
     return {
       status: 200,

@@ -37,9 +37,9 @@ export const changePassword = sessionRoute({
   },
   errors: ["CONFLICT"],
   handler: async (context, { body }) => {
-    const { database, session, forget } = context;
+    const { database, session, invalidateAccess } = context;
     await replacePassword(database, session, body, context);
-    forget({ type: "user", id: session.userId });
+    invalidateAccess({ type: "user", id: session.userId });
     return { status: 200, data: { changed: true } };
   },
 });

@@ -35,7 +35,7 @@ export const deleteSession = sessionRoute({
         changes: {},
       });
     });
-    context.forget(change);
+    context.invalidateAccess(change);
     return { status: 200, data: { deleted: true }, cookie: endedSessionCookie(context.isSecure) };
   },
 });
