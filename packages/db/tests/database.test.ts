@@ -289,7 +289,8 @@ describe("while Postgres is away", () => {
   });
 
   it("opening a database fails as UNAVAILABLE when the server takes the connection and is silent", async () => {
-    const silent = createServer().listen(0, "127.0.0.1");
+    // Reads, so that it notices when the caller hangs up.
+    const silent = createServer((socket) => socket.resume()).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = z.object({ port: z.number() }).parse(silent.address());
     const connectionUri = `postgresql://postgres:secret@127.0.0.1:${port}/postgres`;

@@ -3,6 +3,8 @@ import type vm from "node:vm";
 import { setFlagsFromString } from "node:v8";
 import { TestEnvironment } from "jest-environment-node";
 import { explainError } from "./explain-error.ts";
+import { leftSince, look } from "./left-behind.ts";
+import type { Held } from "./left-behind.ts";
 import { takePiledListeners } from "./piled-listeners.ts";
 
 /*
@@ -27,14 +29,22 @@ interface TestEvent {
   test?: { readonly errors: unknown[] };
 }
 
+/** The part of Jest's state to which errors of a whole file are added. */
+interface TestState {
+  readonly unhandledErrors: unknown[];
+}
+
 /**
- * Node's environment, in which every error that fails a test says where it is from, listeners that pile up on an answer
- * fail the test during which they did, and globals cost what they cost outside of Jest. The files of a worker have the same one after each other.
+ * Node's environment, shared by the files of a worker one after the other. An error that fails a test says where it is from.
+ * Listeners that pile up on an answer fail the test during which they did. A file that leaves a process, a server, a
+ * socket or a thread behind fails. Globals cost what they cost outside of Jest.
  */
 class ExplainingEnvironment extends TestEnvironment {
   /** The globals as they were before the first test file. */
   readonly #globals: ReadonlyMap<string, PropertyDescriptor>;
   readonly #exit: unknown;
+  /** What this process held before the test file began. */
+  #before: Held;
 
   /*
    * Jest's global object is a proxy: each `Object`, `Math` or `Promise` that code names asks it, which takes
@@ -51,10 +61,12 @@ class ExplainingEnvironment extends TestEnvironment {
     }
     this.#globals = new Map(Object.entries(Object.getOwnPropertyDescriptors(this.global)));
     this.#exit = Reflect.get(this.global.process, "exit");
+    this.#before = look();
   }
 
   /** Takes back what the last test file has changed in globals and in the environment variables. */
   begin(): void {
+    this.#before = look();
     for (const [name, before] of this.#globals) {
       const now = Object.getOwnPropertyDescriptor(this.global, name);
       const isSame = now !== undefined && now.value === before.value && now.get === before.get;
@@ -77,12 +89,24 @@ class ExplainingEnvironment extends TestEnvironment {
   }
 
   /** Called before Jest prints the errors that the events carry. */
-  handleTestEvent({ name, error, promise, test }: TestEvent): void {
+  handleTestEvent(event: TestEvent, state: TestState): Promise<void> | void {
+    const { name, error, promise, test } = event;
+    if (name === "run_finish") return this.#judgeLeftovers(state);
     if (name === "test_done") test?.errors.push(...takePiledListeners());
     if (name === "test_fn_failure" || name === "hook_failure") explainError(error, "thrown");
     if (name === "error") {
       explainError(error, promise === undefined ? "uncaught" : "unhandled rejection");
     }
+  }
+
+  /** Fails the test file when it leaves something behind. The hooks of the file have ended. */
+  async #judgeLeftovers(state: TestState): Promise<void> {
+    const left = await leftSince(this.#before);
+    if (left.length === 0) return;
+    const error = new Error(`The test file leaves behind:\n  ${left.join("\n  ")}`);
+    // The stack would name this file, and nothing of the test file.
+    error.stack = error.message;
+    state.unhandledErrors.push(error);
   }
 }
 
