@@ -191,6 +191,13 @@ export default {
       to: { pathNot: "^packages/json/src" },
     },
     {
+      name: "async-is-pure",
+      comment: "every package and service may use it, so it uses nothing but Node",
+      severity: "error",
+      from: { path: "^packages/async/src" },
+      to: { pathNot: "^packages/async/src|^(node:)?timers/promises$" },
+    },
+    {
       name: "definition-is-pure",
       severity: "error",
       from: { path: "^packages/definition/src" },

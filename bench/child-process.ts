@@ -1,7 +1,7 @@
+import type { Scope } from "@workflow/async";
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { Scope } from "@workflow/service";
 import type { z } from "zod";
 
 const STOP_MS = 15_000;

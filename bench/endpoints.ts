@@ -1,6 +1,6 @@
-import type { Scope } from "@workflow/service";
 import { Client } from "pg";
 import { z } from "zod";
+import type { Scope } from "@workflow/async";
 import { fetchText, getRequest, postRequest } from "./rest.ts";
 import type { System } from "./system.ts";
 

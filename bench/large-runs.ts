@@ -1,6 +1,6 @@
+import { createScope } from "@workflow/async";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { z } from "zod";
 import { cpuTimeMs } from "./cpu-time.ts";
 import { residentMb } from "./memory.ts";

@@ -1,4 +1,4 @@
-import type { Scope } from "@workflow/service";
+import type { Scope } from "@workflow/async";
 import { startHelper } from "./child-process.ts";
 import { loadReply } from "./load-protocol.ts";
 import type { LoadJob, LoadResult } from "./load-protocol.ts";

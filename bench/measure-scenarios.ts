@@ -1,5 +1,5 @@
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { SCENARIOS } from "./all-scenarios.ts";
 import { startLoad } from "./load-client.ts";
 import type { Options, Sizes } from "./options.ts";

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { SCENARIOS } from "./all-scenarios.ts";
 import { compareCommits } from "./compare/compare-commits.ts";
 import { renewHistory } from "./history.ts";

@@ -1,5 +1,5 @@
+import type { Scope } from "@workflow/async";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Scope } from "@workflow/service";
 import { Client } from "pg";
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-import type { Scope } from "@workflow/service";
+import type { Scope } from "@workflow/async";
 import type { Load } from "./load-client.ts";
 import type { RunsLog } from "./runs-log.ts";
 import type { Sizes } from "./options.ts";

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { makeCallers } from "./callers.ts";
 import { startLoad } from "./load-client.ts";
 import type { Load } from "./load-client.ts";

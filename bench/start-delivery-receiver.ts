@@ -1,5 +1,5 @@
-import type { Scope } from "@workflow/service";
 import { z } from "zod";
+import type { Scope } from "@workflow/async";
 import { startHelper } from "./child-process.ts";
 import { arrivals } from "./delivery-protocol.ts";
 import type { Arrivals, DeliveryOrder } from "./delivery-protocol.ts";

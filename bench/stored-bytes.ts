@@ -6,7 +6,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createScope } from "@workflow/service";
+import { createScope } from "@workflow/async";
 import { waitFor } from "@workflow/testkit";
 import { Client } from "pg";
 import { z } from "zod";

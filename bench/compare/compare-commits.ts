@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { checkOutCommit } from "@workflow/testkit";
 import { renewHistory } from "../history.ts";
 import { readCircumstances } from "../machine.ts";

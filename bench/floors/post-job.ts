@@ -1,5 +1,5 @@
-import type { Scope } from "@workflow/service";
 import { z } from "zod";
+import type { Scope } from "@workflow/async";
 import { startHelper } from "../child-process.ts";
 
 /** What the floor under deliveries is asked to send. */

@@ -1,4 +1,4 @@
-import type { Scope } from "@workflow/service";
+import type { Scope } from "@workflow/async";
 import { startHelper } from "../child-process.ts";
 import type { System } from "../system.ts";
 import { floorReady } from "./floor.ts";

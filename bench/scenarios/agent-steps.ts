@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createScope } from "@workflow/service";
 import { z } from "zod";
+import { createScope } from "@workflow/async";
 import { measureRuns } from "../measure-runs.ts";
 import { residentMb } from "../memory.ts";
 import { MODEL_ANSWER } from "../model-answer.ts";

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
-import type { Scope } from "@workflow/service";
+import type { Scope } from "@workflow/async";
 import { alternate, pairRows } from "../alternate.ts";
 import type { Target } from "../alternate.ts";
 import { createActiveWorkflow, runRequest } from "../rest.ts";

@@ -1,7 +1,7 @@
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createScope } from "@workflow/async";
 import { findLocalPostgres } from "@workflow/local-postgres";
-import { createScope } from "@workflow/service";
 import {
   freePort,
   startLocalNats,

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { z } from "zod";
+import { createScope } from "@workflow/async";
 import { startSystem } from "../../bench/system.ts";
-import { createScope } from "@workflow/service";
 import { cliAt } from "./support/command.ts";
 import type { Cli } from "./support/command.ts";
 

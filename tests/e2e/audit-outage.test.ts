@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus, createNatsEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient } from "@workflow/rpc";
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import { EVENT_CONSUMERS, startGatewayService } from "@workflow/service-gateway";
 import { verifyAudit } from "@workflow/service-gateway/admin";
 import { startWorkflowsService } from "@workflow/service-workflows";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Turns } from "@workflow/service";
+import { Turns } from "@workflow/async";
 import {
   answerInside,
   insideForms,

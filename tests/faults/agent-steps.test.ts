@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { startOpenAiDouble, waitFor } from "@workflow/testkit";
 import type { ModelDouble } from "@workflow/testkit";
 import { z } from "zod";

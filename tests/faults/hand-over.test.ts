@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { startSeparateSystem } from "../support/separate-system.ts";
 import type { GatewayName, ProcessName, SeparateSystem } from "../support/separate-system.ts";
 import { CHANGES, prepareChanges, untilRevision } from "./support/changes.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { newUuid } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { freePort, waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { startSeparateSystem } from "../support/separate-system.ts";

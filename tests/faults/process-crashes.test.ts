@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, it } from "@jest/globals";
-import { createScope } from "@workflow/service";
+import { createScope } from "@workflow/async";
 import { startSeparateSystem } from "../support/separate-system.ts";
 import type { ProcessName, SeparateSystem } from "../support/separate-system.ts";
 import { prepareMixedLoad } from "./support/mixed-load.ts";

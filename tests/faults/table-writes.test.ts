@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { startSeparateSystem } from "../support/separate-system.ts";

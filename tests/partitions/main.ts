@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { createScope } from "@workflow/service";
+import { createScope } from "@workflow/async";
 import type { Answers } from "./answers.ts";
 import { longCuts, SHORT_CUTS } from "./cuts.ts";
 import type { Cut } from "./cuts.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { NetConnectOpts } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { createTestDatabase, createTestTokens, freePort, waitFor } from "@workflow/testkit";
 import { Client } from "pg";
 import { startPartProcess } from "../../deploy/dev/src/separate/part-process.ts";

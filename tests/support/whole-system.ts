@@ -1,8 +1,9 @@
 import { randomBytes, scryptSync } from "node:crypto";
+import { createScope } from "@workflow/async";
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import { createScope, openServiceTraces } from "@workflow/service";
+import { openServiceTraces } from "@workflow/service";
 import {
   EVENT_CONSUMERS as GATEWAY_CONSUMERS,
   startGatewayService,

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
+import type { Scope } from "@workflow/async";
 import { openDatabase } from "@workflow/db";
-import type { Scope } from "@workflow/service";
 import { ensureFirstCompany } from "@workflow/service-gateway/admin";
 import type { FirstCompany } from "@workflow/service-gateway/admin";
 import { isSystemCommand, lockDataDir } from "./data-dir-lock.ts";

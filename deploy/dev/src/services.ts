@@ -1,9 +1,9 @@
+import type { Scope } from "@workflow/async";
 import { createInProcessEventBus, createNatsEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { createTokenSigner, httpTlsOf, loadTls, TOKEN_ISSUERS } from "@workflow/rpc";
 import type { IssuerKeys, RpcTls, TokenIssuer, TokenSigner } from "@workflow/rpc";
 import { createMetricsRegistry, followCertificates, startMetricsServer } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { ProcessParts } from "@workflow/service/run-service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { configuredOptions as gatewayOptions } from "@workflow/service-gateway/configured";

@@ -1,5 +1,5 @@
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { explainFullDisk, layFoundation, makeFirstCompany } from "./foundation.ts";
 import type { System, SystemOptions } from "./foundation.ts";
 import { ensureSigningKeys, secretsKeksLoader } from "./keys.ts";

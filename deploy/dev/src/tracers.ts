@@ -1,5 +1,5 @@
+import type { Scope } from "@workflow/async";
 import { openServiceTraces, traceSettings } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Registry } from "prom-client";
 import type { ServiceLog } from "./service-log.ts";

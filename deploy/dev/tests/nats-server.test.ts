@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { waitFor } from "@workflow/testkit";
 import { startNatsServer } from "../src/separate/nats-server.ts";
 import { StartError } from "../src/start-error.ts";

@@ -1,3 +1,4 @@
+import { Semaphore } from "@workflow/async";
 import { AppError, isAppError } from "@workflow/errors";
 import type { DatabasePool, DatabasePoolConnection } from "slonik";
 import {
@@ -9,7 +10,6 @@ import {
 import { RETRY_AFTER_MS, sqlStateOf } from "./errors.ts";
 import { RowMismatchError } from "./result-parser.ts";
 import { createSessions } from "./sessions.ts";
-import { createTurnstile } from "./turnstile.ts";
 
 /** The time that a query waits for a connection while all are busy. */
 const ACQUIRE_TIMEOUT_MS = 10_000;
@@ -27,18 +27,21 @@ const HARMLESS_CLASSES = new Set(["22", "23", "40", "42", "P0"]);
  * one for each query, see `createSessions`.
  */
 export function keepConnections(pool: DatabasePool, maxConnections: number): DatabasePool {
-  const turnstile = createTurnstile(maxConnections, ACQUIRE_TIMEOUT_MS, poolExhausted);
+  const connections = new Semaphore(maxConnections);
+  const limit = { timeoutMs: ACQUIRE_TIMEOUT_MS, timeoutError: poolExhausted };
   const sessions = createSessions(pool, leavesConnectionUsable);
 
   const use = async <T>(routine: (connection: DatabasePoolConnection) => Promise<T>) => {
-    await turnstile.enter();
+    const release = await connections.acquire(limit);
     try {
       return await sessions.use(routine);
     } catch (error) {
-      if (error instanceof ConnectionError && !hasConnections(pool)) turnstile.dismiss(error);
+      if (error instanceof ConnectionError && !hasConnections(pool)) {
+        connections.rejectWaiting(error);
+      }
       throw error;
     } finally {
-      turnstile.leave();
+      release();
     }
   };
 
@@ -63,7 +66,7 @@ export function keepConnections(pool: DatabasePool, maxConnections: number): Dat
       await sessions.close();
       await pool.end();
     },
-    state: () => stateOf(pool, sessions.idle(), turnstile.waiting()),
+    state: () => stateOf(pool, sessions.idle(), connections.waiting),
   };
   const database: DatabasePool = Object.create(pool);
   return Object.assign(database, methods);

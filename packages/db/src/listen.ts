@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { backoffMs, sleep } from "@workflow/async";
 import { Client, escapeIdentifier } from "pg";
 import { withSession } from "./connection-uri.ts";
 
@@ -24,8 +25,7 @@ export interface Listener {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const BACKOFF_MIN_MS = 100;
-const BACKOFF_MAX_MS = 5_000;
+const BACKOFF = { firstMs: 100, maxMs: 5_000 } as const;
 /** A connection that died silently is detected within the sum of these two. */
 const PING_INTERVAL_MS = 15_000;
 const PING_TIMEOUT_MS = 5_000;
@@ -67,9 +67,8 @@ async function keepListening(
     } catch (error) {
       if (!signal.aborted) options.onError?.(error);
     }
-    const backoffMs = Math.min(BACKOFF_MIN_MS * 2 ** failures, BACKOFF_MAX_MS);
     failures += 1;
-    await delay(backoffMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
+    await sleep(backoffMs(failures, BACKOFF), signal);
   }
 }
 

@@ -1,9 +1,9 @@
+import { loop } from "@workflow/async";
 import { gaugeIn } from "@workflow/service";
 import type { Registry } from "prom-client";
 import type { SubscribeOptions } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { sleep } from "./timing.ts";
 
 /** How often the server is asked, however often the metric is read. */
 const INTERVAL_MS = 5_000;
@@ -16,7 +16,7 @@ export async function watchConsumer(
 ): Promise<void> {
   if (bus.metricsRegistry === undefined) return;
   const { waiting, unacknowledged } = consumerGauges(bus.metricsRegistry);
-  while (!signal.aborted) {
+  const run = async (): Promise<void> => {
     try {
       const session = await bus.link.session(signal);
       if (session === null) return;
@@ -30,8 +30,9 @@ export async function watchConsumer(
       unacknowledged.remove({ stream, consumer });
       bus.logger.debug({ stream, consumer, err }, "a consumer could not be measured");
     }
-    await sleep(INTERVAL_MS, signal);
-  }
+  };
+  const name = `measure-consumer ${stream} ${consumer}`;
+  await loop({ name, signal, intervalMs: INTERVAL_MS, logger: bus.logger, run }).done;
 }
 
 function consumerGauges(registry: Registry) {

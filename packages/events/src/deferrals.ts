@@ -1,4 +1,5 @@
-import { backoffMs } from "./timing.ts";
+import { backoffMs } from "@workflow/async";
+import type { BackoffLimits } from "@workflow/async";
 
 /** Events that failed by themselves, each set back by its own growing delay (times in ms). */
 export interface Deferrals {
@@ -13,12 +14,12 @@ export interface Deferrals {
   nextDueInMs(): number | null;
 }
 
-export function createDeferrals(firstMs: number, maxMs: number): Deferrals {
+export function createDeferrals(pauses: BackoffLimits): Deferrals {
   const entries = new Map<number, { attempts: number; dueAt: number }>();
   return {
     defer(seq) {
       const attempts = (entries.get(seq)?.attempts ?? 0) + 1;
-      entries.set(seq, { attempts, dueAt: Date.now() + backoffMs(attempts, firstMs, maxMs) });
+      entries.set(seq, { attempts, dueAt: Date.now() + backoffMs(attempts, pauses) });
       return attempts;
     },
     forget(seq) {

@@ -1,3 +1,4 @@
+import { Semaphore } from "@workflow/async";
 import { deliver } from "./deliver.ts";
 import type {
   PublishedEvent,
@@ -7,8 +8,6 @@ import type {
 } from "./event-bus.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./event-bus.ts";
 import { encodeBody } from "./nats-body.ts";
-import type { Slots } from "./slots.ts";
-import { createSlots } from "./slots.ts";
 
 /** One durable name of one stream. It remembers handled events, whatever its present subscription. */
 export interface InProcessConsumer {
@@ -26,7 +25,7 @@ const REMEMBERED_MAX = 10_000;
 
 interface Member {
   options: SubscribeOptions;
-  slots: Slots;
+  slots: Semaphore;
   stopping: AbortController;
 }
 
@@ -40,14 +39,14 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
   const handle = async (event: PublishedEvent): Promise<PublishFailure | null> => {
     const member = members[turn++ % Math.max(1, members.length)];
     if (member === undefined) return gone(event, name);
-    const free = await member.slots.take();
+    const release = await member.slots.acquire();
     try {
       if (!members.includes(member)) return gone(event, name);
       const failure = await handOver(member.options, event);
       if (failure === null) done.add(event.id);
       return failure;
     } finally {
-      free();
+      release();
     }
   };
 
@@ -89,7 +88,7 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
     member.stopping.abort();
     const index = members.indexOf(member);
     if (index >= 0) members.splice(index, 1);
-    await member.slots.allFree();
+    await member.slots.whenIdle();
   };
 
   return {
@@ -100,7 +99,7 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
       return outcomes.filter((outcome) => outcome !== null);
     },
     subscribe(options) {
-      const slots = createSlots(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
+      const slots = new Semaphore(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
       const member = { options, slots, stopping: new AbortController() };
       members.push(member);
       const tending = options.deadLetters?.tend(options, member.stopping.signal);

@@ -1,8 +1,8 @@
+import { backoffMs, sleep } from "@workflow/async";
 import type { NatsConnection } from "nats";
 import { connect, Events } from "nats";
 import type { EventsLogger } from "./logger.ts";
 import { readNatsAddress } from "./nats-address.ts";
-import { backoffMs, sleep } from "./timing.ts";
 
 /** One period of being connected. It ends with the connection, even if that comes back. */
 export interface NatsSession {
@@ -31,8 +31,7 @@ interface LinkOptions {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const DRAIN_TIMEOUT_MS = 5_000;
-const RECONNECT_FIRST_MS = 100;
-const RECONNECT_MAX_MS = 2_000;
+const RECONNECT = { firstMs: 100, maxMs: 2_000 } as const;
 const PING_INTERVAL_MS = 10_000;
 /** The log reports a server that stays away once in this time. */
 const TELL_AGAIN_MS = 60_000;
@@ -93,8 +92,7 @@ export function createNatsLink(options: LinkOptions): NatsLink {
           logger.warn({ err, attempt }, "NATS cannot be reached; trying again until it can");
         }
       }
-      const delayMs = backoffMs(Math.max(1, attempt), RECONNECT_FIRST_MS, RECONNECT_MAX_MS);
-      await sleep(delayMs, closing.signal);
+      await sleep(backoffMs(attempt, RECONNECT), closing.signal);
     }
   };
   const ended = run();
@@ -142,8 +140,8 @@ function connectionOptions({ servers, name }: LinkOptions) {
     inboxPrefix: `_INBOX.${name.replaceAll(/[^\w-]/g, "_")}`,
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_FIRST_MS,
-    reconnectJitter: RECONNECT_FIRST_MS,
+    reconnectTimeWait: RECONNECT.firstMs,
+    reconnectJitter: RECONNECT.firstMs,
     pingInterval: PING_INTERVAL_MS,
   };
 }

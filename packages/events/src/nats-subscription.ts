@@ -1,3 +1,4 @@
+import { backoffMs, Semaphore, sleep } from "@workflow/async";
 import type { ConsumerMessages, ConsumerStatus, JsMsg } from "nats";
 import { ConsumerEvents } from "nats";
 import type { Registry } from "prom-client";
@@ -13,9 +14,6 @@ import type { DeviationLog } from "./nats-deviations.ts";
 import { consumerDeviations } from "./nats-deviations.ts";
 import type { NatsLink, NatsSession } from "./nats-link.ts";
 import { API_TIMEOUT_MS, ensureStream } from "./nats-stream.ts";
-import type { Slots } from "./slots.ts";
-import { createSlots } from "./slots.ts";
-import { backoffMs, sleep } from "./timing.ts";
 
 interface NatsDelivery {
   ackWaitMs: number;
@@ -32,8 +30,7 @@ interface Consuming {
   metricsRegistry: Registry | undefined;
 }
 
-const RESTART_FIRST_MS = 100;
-const RESTART_MAX_MS = 5_000;
+const RESTART = { firstMs: 100, maxMs: 5_000 } as const;
 const PULL_EXPIRES_MS = 5_000;
 /** A consumer that has vanished, or has no leader, is noticed when two heartbeats are missing. */
 const HEARTBEAT_MS = 1_500;
@@ -60,7 +57,7 @@ async function consumeForever(
   options: SubscribeOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const slots = createSlots(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
+  const slots = new Semaphore(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     const session = await bus.link.session(signal);
     if (session === null) break;
@@ -79,9 +76,9 @@ async function consumeForever(
       const { stream, consumer } = options;
       bus.logger.warn({ err, stream, consumer }, "events cannot be consumed at the moment");
     }
-    await sleep(backoffMs(Math.max(1, attempt), RESTART_FIRST_MS, RESTART_MAX_MS), signal);
+    await sleep(backoffMs(attempt, RESTART), signal);
   }
-  await slots.allFree();
+  await slots.whenIdle();
 }
 
 /** Creates the durable consumer if it is missing, and begins to pull. */
@@ -134,18 +131,18 @@ async function handleAll(
   bus: Consuming,
   options: SubscribeOptions,
   messages: ConsumerMessages,
-  slots: Slots,
+  slots: Semaphore,
   signal: AbortSignal,
 ): Promise<void> {
   for await (const message of messages) {
-    const free = await slots.take();
+    const release = await slots.acquire();
     if (signal.aborted) {
       // Fetched but not begun: another process may have it at once.
       message.nak();
-      free();
+      release();
       continue;
     }
-    void handle(bus, options, message).finally(free);
+    void handle(bus, options, message).finally(release);
   }
 }
 
@@ -153,7 +150,7 @@ async function handleAll(
  * Acknowledges after the handler's success, or when the event is kept as a dead letter. Never rejects.
  */
 async function handle(bus: Consuming, options: SubscribeOptions, message: JsMsg): Promise<void> {
-  const { ackWaitMs, redeliverFirstMs, redeliverMaxMs } = bus.delivery;
+  const { ackWaitMs, redeliverFirstMs: firstMs, redeliverMaxMs: maxMs } = bus.delivery;
   const { stream, consumer, types } = options;
   const type = message.subject.slice(stream.length + 1);
   if (types !== undefined && !types.includes(type)) return message.ack();
@@ -177,7 +174,7 @@ async function handle(bus: Consuming, options: SubscribeOptions, message: JsMsg)
     }
     const { error: err } = outcome;
     bus.logger.warn({ ...fields, err, attempt }, "an event was not handled; it will come again");
-    message.nak(backoffMs(attempt, redeliverFirstMs, redeliverMaxMs));
+    message.nak(backoffMs(attempt, { firstMs, maxMs }));
   } finally {
     clearInterval(stillWorking);
   }

@@ -1,8 +1,8 @@
+import { loop } from "@workflow/async";
 import { gaugeIn } from "@workflow/service";
 import type { Gauge, Registry } from "prom-client";
 import type { OutboxRelayOptions } from "./relay-options.ts";
 import { measureOutbox } from "./relay-queries.ts";
-import { sleep } from "./timing.ts";
 
 /** How often an outbox is measured, however often the metric is read. */
 const INTERVAL_MS = 5_000;
@@ -16,7 +16,7 @@ export async function watchOutbox(
   const { metricsRegistry, database, schema, stream, logger, signal } = options;
   if (metricsRegistry === undefined) return;
   const { rows, age } = outboxGauges(metricsRegistry);
-  while (!signal.aborted) {
+  const run = async (): Promise<void> => {
     try {
       const measured = await measureOutbox(database, { schema, stream }, ROWS_MAX);
       rows.set({ schema, stream }, measured.rows);
@@ -25,10 +25,11 @@ export async function watchOutbox(
       // An unknown value is better absent than old.
       rows.remove({ schema, stream });
       age.remove({ schema, stream });
-      logger.warn({ schema, stream, err }, "the outbox could not be measured");
+      throw err;
     }
-    await sleep(INTERVAL_MS, signal);
-  }
+  };
+  const name = `measure-outbox ${schema} ${stream}`;
+  await loop({ name, signal, intervalMs: INTERVAL_MS, logger, run }).done;
 }
 
 type OutboxGauge = Gauge<"schema" | "stream">;

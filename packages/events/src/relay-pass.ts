@@ -1,3 +1,4 @@
+import type { BackoffLimits } from "@workflow/async";
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Transaction } from "@workflow/db";
 import { createDeferrals } from "./deferrals.ts";
@@ -20,7 +21,8 @@ export interface RelayPass {
   nextDueInMs(): number | null;
 }
 
-type PassOptions = OutboxRelayOptions & { retryFirstMs: number; retryMaxMs: number };
+/** `pauses` are those of events that fail by themselves. */
+type PassOptions = OutboxRelayOptions & { pauses: BackoffLimits };
 
 /** So many deferred events mean a fault of the bus or of a consumer as a whole. */
 const DEFERRED_MAX = 1_000;
@@ -36,7 +38,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
   // slonik refuses all other queries in the asynchronous context of a transaction, and the handlers of
   // the in-process bus make theirs. So publishing happens in the context of this moment.
   const outsideTransaction = AsyncLocalStorage.snapshot();
-  const deferrals = createDeferrals(options.retryFirstMs, options.retryMaxMs);
+  const deferrals = createDeferrals(options.pauses);
 
   const publishBatch = async (tx: Transaction): Promise<PassResult> => {
     // Locked first and read after: what the former holder deleted is then gone.

@@ -1,8 +1,8 @@
+import { backoffMs, Bell, sleep } from "@workflow/async";
 import { watchOutbox } from "./outbox-metrics.ts";
 import { startPurge } from "./purge.ts";
 import type { OutboxRelayOptions } from "./relay-options.ts";
 import { createRelayPass } from "./relay-pass.ts";
-import { backoffMs, createBell, sleep } from "./timing.ts";
 
 export interface OutboxRelay {
   /** Announces new events: call it after a commit that wrote them. It is cheap and never throws. */
@@ -36,8 +36,9 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const { idleIntervalMs = 1_000, retryFirstMs = 100, retryMaxMs = 10_000, logger } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const bell = createBell();
-  const pass = createRelayPass({ ...options, retryFirstMs, retryMaxMs });
+  const bell = new Bell();
+  const pauses = { firstMs: retryFirstMs, maxMs: retryMaxMs };
+  const pass = createRelayPass({ ...options, pauses });
   let drainWaiters: PromiseWithResolvers<void>[] = [];
 
   const run = async (): Promise<void> => {
@@ -49,7 +50,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       const gathersUntil = performance.now() + GATHER_MS;
       if (result === "unavailable") {
         failedPasses += 1;
-        await sleep(backoffMs(failedPasses, retryFirstMs, retryMaxMs), signal);
+        await sleep(backoffMs(failedPasses, pauses), signal);
         continue;
       }
       if (failedPasses > 0 && result !== "busy") {

@@ -1,3 +1,4 @@
+import { loop } from "@workflow/async";
 import { gaugeIn } from "@workflow/service";
 import type { Gauge, Registry } from "prom-client";
 import type { DeadLetterOptions } from "./dead-letter-options.ts";
@@ -13,7 +14,6 @@ import {
 import { parseEnvelope } from "./envelope.ts";
 import type { SubscribeOptions } from "./event-bus.ts";
 import { decodeBody } from "./nats-body.ts";
-import { sleep } from "./timing.ts";
 
 type TendOptions = DeadLetterOptions & { pollEveryMs: number };
 
@@ -35,20 +35,16 @@ export async function tendLetters(
   const { schema, logger, pollEveryMs, metricsRegistry } = options;
   const gauge = metricsRegistry && letterGauge(metricsRegistry);
   const { stream, consumer } = subscription;
-  const repeat = async (everyMs: number, work: () => Promise<void>): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await work();
-      } catch (err) {
-        logger.warn({ schema, stream, consumer, err }, "dead letters cannot be tended just now");
-      }
-      await sleep(everyMs, signal);
-    }
+  const repeat = (task: string, intervalMs: number, run: () => Promise<void>): Promise<void> => {
+    const name = `${task}-dead-letters ${schema} ${stream} ${consumer}`;
+    return loop({ name, signal, intervalMs, logger, run }).done;
   };
   await Promise.all([
-    repeat(pollEveryMs, () => redriveAll(options, subscription, describeFailure, signal)),
-    repeat(PRUNE_EVERY_MS, () => prune(options, signal)),
-    gauge && repeat(MEASURE_EVERY_MS, () => measure(options, subscription, gauge)),
+    repeat("redrive", pollEveryMs, () =>
+      redriveAll(options, subscription, describeFailure, signal),
+    ),
+    repeat("prune", PRUNE_EVERY_MS, () => prune(options, signal)),
+    gauge && repeat("measure", MEASURE_EVERY_MS, () => measure(options, subscription, gauge)),
   ]);
 }
 

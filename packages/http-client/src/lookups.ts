@@ -1,4 +1,4 @@
-import type { Turns } from "@workflow/service";
+import type { Turns } from "@workflow/async";
 import { HttpClientError } from "./http-client-error.ts";
 import type { Resolve } from "./name-servers.ts";
 

@@ -1,4 +1,4 @@
-import { Turns } from "@workflow/service";
+import { TIMER_MS_MAX, Turns } from "@workflow/async";
 import type { Tracer } from "@workflow/tracing";
 import { createConnectionPool } from "./connection-pool.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
@@ -63,9 +63,6 @@ export interface SafeHttpClient extends HttpRequester, AsyncDisposable {
   /** Refuses new requests, waits for those under way and closes the connections. */
   close(): Promise<void>;
 }
-
-/** 2^31-1: a timer set beyond fires at once. */
-const TIMEOUT_MS_MAX = 2_147_483_647;
 
 /** Whose requests are nobody's in particular. */
 const PLATFORM = "";
@@ -148,7 +145,7 @@ function createPools(options: SafeHttpClientOptions, policy: TargetPolicy): Tena
 }
 
 function prepare(request: SafeRequest, policy: TargetPolicy, userAgent: string): HopRequest {
-  assertInteger("timeoutMs", request.timeoutMs, 1, TIMEOUT_MS_MAX);
+  assertInteger("timeoutMs", request.timeoutMs, 1, TIMER_MS_MAX);
   assertInteger("maxResponseBytes", request.maxResponseBytes, 0);
   assertInteger("followRedirects", request.followRedirects ?? 0, 0);
   return {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "@jest/globals";
 
+import { Turns } from "@workflow/async";
 import { createSafeHttpClient } from "@workflow/http-client";
-import { Turns } from "@workflow/service";
 import { startDnsDouble, waitFor } from "@workflow/testkit";
 import type { DnsAnswer, DnsDouble } from "@workflow/testkit";
 

@@ -1,6 +1,6 @@
+import { Turns } from "@workflow/async";
+import type { TurnLimits } from "@workflow/async";
 import { AppError } from "@workflow/errors";
-import { Turns } from "./turns.ts";
-import type { TurnLimits } from "./turns.ts";
 
 const WAIT_MS = 10_000;
 const RETRY_AFTER_MS = 1_000;

@@ -1,8 +1,7 @@
+import { Shares, Turns } from "@workflow/async";
 import type { Database, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { RpcContext } from "@workflow/rpc";
-import { Shares } from "./shares.ts";
-import { Turns } from "./turns.ts";
 
 /** Changes of one company that run at a time, each on a connection of the pool. */
 const EACH = 2;

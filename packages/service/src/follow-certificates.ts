@@ -1,10 +1,10 @@
+import type { Scope } from "@workflow/async";
 import { RenewedCertificates } from "@workflow/rpc";
 import type { RpcTls } from "@workflow/rpc";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { counterIn } from "./metrics.ts";
 import type { ReadinessCheck } from "./readiness.ts";
-import type { Scope } from "./scope.ts";
 import { watchGauge } from "./watched-gauge.ts";
 
 /** The options of following certificates. */

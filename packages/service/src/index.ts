@@ -11,8 +11,6 @@ export type { ErrorDescription } from "./describe-error.ts";
 export { followCertificates } from "./follow-certificates.ts";
 export { createLogger } from "./logger.ts";
 export type { LoggerOptions } from "./logger.ts";
-export { loop } from "./loop.ts";
-export type { Loop, LoopOptions } from "./loop.ts";
 export {
   counterIn,
   createMetricsRegistry,
@@ -31,13 +29,6 @@ export { inTurn, NoReplicaError, parseReplicaAddresses, ReplicaAgent } from "./r
 export type { ReplicaAddress, ReplicaAgentOptions } from "./replica-agent.ts";
 export { runMain } from "./run-main.ts";
 export type { Running, RunMainOptions } from "./run-main.ts";
-export { createScope } from "./scope.ts";
-export type { Scope } from "./scope.ts";
-export { createFairness } from "./fairness.ts";
-export type { Fairness } from "./fairness.ts";
-export { Slices } from "./slices.ts";
-export { Shares } from "./shares.ts";
-export type { ShareLimits } from "./shares.ts";
 export { fileSettingName, readSettingFiles } from "./setting-files.ts";
 export type { SettingName } from "./setting-names.ts";
 export { SHARED_SETTINGS } from "./settings.ts";
@@ -47,7 +38,5 @@ export {
   withoutEffect,
   withoutEffectOfProviders,
 } from "./settings-without-effect.ts";
-export { Turns } from "./turns.ts";
-export type { TurnLimits } from "./turns.ts";
 export { openServiceTraces, traceSettings } from "./tracing.ts";
 export type { TraceSettings } from "./tracing.ts";

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Scope } from "@workflow/async";
 import { examineDatabase, newestMigration } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
 import {
@@ -17,7 +18,6 @@ import { followCertificates } from "./follow-certificates.ts";
 import { startMetricsServer } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Readiness, ReadinessCheck, ReadinessDetails } from "./readiness.ts";
-import type { Scope } from "./scope.ts";
 
 /** A service that a process calls. */
 export interface Peer {

@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { createNatsEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { loadTls } from "@workflow/rpc";
@@ -15,8 +17,6 @@ import type { Operations, Peer } from "./operations.ts";
 import type { ReadinessDetails } from "./readiness.ts";
 import { runMain } from "./run-main.ts";
 import type { Running } from "./run-main.ts";
-import { createScope } from "./scope.ts";
-import type { Scope } from "./scope.ts";
 import type { PROCESS_SETTINGS } from "./settings.ts";
 import { openServiceTraces, traceSettings } from "./tracing.ts";
 

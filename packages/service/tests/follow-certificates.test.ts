@@ -2,16 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { loadTls } from "@workflow/rpc";
 import { freePort, waitFor } from "@workflow/testkit";
 import pino from "pino";
 import { createAuthority } from "../../rpc/tests/certificates.ts";
-import {
-  createMetricsRegistry,
-  createScope,
-  followCertificates,
-  startMetricsServer,
-} from "../src/index.ts";
+import { createMetricsRegistry, followCertificates, startMetricsServer } from "../src/index.ts";
 import { createReadiness } from "../src/readiness.ts";
 
 const scope = createScope();

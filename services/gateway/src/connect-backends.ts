@@ -1,3 +1,4 @@
+import type { Scope } from "@workflow/async";
 import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
 import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
@@ -22,7 +23,6 @@ import type {
   TokenAudience,
   TokenSigner,
 } from "@workflow/rpc";
-import type { Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Backends } from "./route-context.ts";
 import { createTableImporter } from "./routes/table-imports/table-importer.ts";

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import type { HttpTls } from "@workflow/rpc";
-import { AnswerTurns, createScope, watchPool } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { AnswerTurns, watchPool } from "@workflow/service";
 import type { Express } from "express";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { newUuid } from "@workflow/db";
 import { createNatsSignals } from "@workflow/events";
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import { startLocalNats, waitFor } from "@workflow/testkit";
 import type { LocalNats } from "@workflow/testkit";
 import { pino } from "pino";

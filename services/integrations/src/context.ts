@@ -1,7 +1,8 @@
+import type { Loop } from "@workflow/async";
 import type { AuditTrail } from "@workflow/audit";
 import type { CursorCodec, Database } from "@workflow/db";
 import type { KeyRing } from "@workflow/sealing";
-import type { CompanyWrites, Loop } from "@workflow/service";
+import type { CompanyWrites } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Pauses } from "./actions/pauses.ts";
 import type { RefusedCredentials } from "./actions/renew-refused.ts";

@@ -1,3 +1,5 @@
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { createAuditTrail } from "@workflow/audit";
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
@@ -6,8 +8,8 @@ import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls } from "@workflow/rpc";
 import { openKeyRing } from "@workflow/sealing";
 import type { LoadKeks } from "@workflow/sealing";
-import { CompanyWrites, createScope, loop, watchPool } from "@workflow/service";
-import type { ProviderSettings, Scope } from "@workflow/service";
+import { CompanyWrites, watchPool } from "@workflow/service";
+import type { ProviderSettings } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -136,8 +138,7 @@ export async function startIntegrationsService(
     const archived = await forgetArchivedWorkflows(database, options.bus, deadLetters);
     scope.defer(() => archived.close());
     const uses = startUseRecorder(database, logger, scope);
-    const mail = openMail(database, options.mail ?? {}, logger);
-    scope.defer(() => mail.close());
+    const mail = openMail(database, options.mail ?? {}, logger, scope);
     const outbound = {
       allowPrivate: options.outboundAllowPrivate ?? false,
       dnsServers: options.outboundDnsServers,
@@ -245,20 +246,16 @@ function withBroker(
 
 function startUseRecorder(database: Database, logger: Logger, scope: Scope): UseRecorder {
   const recorder = createUseRecorder(database);
-  const stopping = new AbortController();
-  const { done } = loop({
+  scope.defer(() =>
+    recorder.flush().catch((error: unknown) => {
+      logger.warn({ err: error }, "the last uses of secrets were not recorded");
+    }),
+  );
+  scope.loop({
     name: "secrets-last-used",
-    signal: stopping.signal,
     intervalMs: USES_FLUSH_MS,
     logger,
     run: () => recorder.flush(),
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
-    await recorder.flush().catch((error: unknown) => {
-      logger.warn({ err: error }, "the last uses of secrets were not recorded");
-    });
   });
   return recorder;
 }

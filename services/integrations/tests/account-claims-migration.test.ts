@@ -2,9 +2,9 @@ import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { migrate, newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { createTestDatabase } from "@workflow/testkit";
 import { z } from "zod";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { createTestDatabase } from "@workflow/testkit";
 import { z } from "zod";
 import { listEndingConnections } from "../src/store/connection-renewals.ts";

@@ -1,5 +1,5 @@
+import type { Scope } from "@workflow/async";
 import type { RpcTls, TokenSigner } from "@workflow/rpc";
-import type { Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import { createAgentClient } from "./effects/agent-client.ts";
 import { createEmailClient } from "./effects/email-client.ts";

@@ -1,6 +1,7 @@
+import type { Shares } from "@workflow/async";
 import type { AuditTrail } from "@workflow/audit";
 import type { CursorCodec, Database } from "@workflow/db";
-import type { AnswerTurns, Shares } from "@workflow/service";
+import type { AnswerTurns } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { ContentReader } from "./deployments/content-reader.ts";
 import type { DeploymentCache } from "./deployments/deployment-cache.ts";

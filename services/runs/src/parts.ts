@@ -1,8 +1,8 @@
+import type { Scope } from "@workflow/async";
 import { listen, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createOutboxRelay } from "@workflow/events";
-import { loop, watchPool } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { watchPool } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import { releaseSlots } from "./concurrency/release-slots.ts";
@@ -155,16 +155,10 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
 /** A run is accepted or executed only after its partition exists, and none lacks one later. */
 async function keepPartitions(database: Database, logger: Logger, scope: Scope): Promise<void> {
   await makePartitions(database);
-  const stopping = new AbortController();
-  const keeping = loop({
+  scope.loop({
     name: "make-partitions",
-    signal: stopping.signal,
     intervalMs: PARTITIONS_INTERVAL_MS,
     logger,
     run: () => makePartitions(database),
-  });
-  scope.defer(() => {
-    stopping.abort();
-    return keeping.done;
   });
 }

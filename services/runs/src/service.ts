@@ -1,4 +1,4 @@
-import { createScope } from "@workflow/service";
+import { createScope } from "@workflow/async";
 import type { RunsServiceOptions } from "./options.ts";
 import { openParts } from "./parts.ts";
 import { startApi } from "./start-api.ts";

@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { Shares } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { createAuditTrail } from "@workflow/audit";
 import { createCursorCodec, databaseErrorToAppError, listen } from "@workflow/db";
 import type { Database } from "@workflow/db";
@@ -10,8 +12,7 @@ import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
 import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
 import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
-import { AnswerTurns, loop, rpcRequestMetrics, Shares } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { AnswerTurns, rpcRequestMetrics } from "@workflow/service";
 import type { ServiceContext } from "./context.ts";
 import { ENDED_CHANNEL } from "./engine/ended-runs.ts";
 import { createRunWatcher } from "./operations/run-watcher.ts";
@@ -90,19 +91,13 @@ export async function startApi(
     onError: (error) => logger.warn({ err: error }, "notifications are interrupted"),
   });
   scope.defer(() => subscription.stop());
-  const stopping = new AbortController();
-  const purge = loop({
+  scope.loop({
     name: "purge-idempotency-keys",
-    signal: stopping.signal,
     intervalMs: KEYS_INTERVAL_MS,
     logger,
     run: async () => {
       while ((await deleteExpiredKeys(database, KEYS_BATCH)) === KEYS_BATCH);
     },
-  });
-  scope.defer(() => {
-    stopping.abort();
-    return purge.done;
   });
   const audit = createAuditTrail({
     database,
@@ -192,21 +187,15 @@ function startWatching(
   database: Database,
   scope: Scope,
 ): { watcher: RunWatcher; poll: () => void } {
-  const stopping = new AbortController();
   let poll = (): void => {};
   const shares = new Shares({ total: WATCHERS_MAX, perTenant: companyWatchersMax });
   const watcher = createRunWatcher({ database, shares, onWatch: () => poll() });
-  const polling = loop({
+  const polling = scope.loop({
     name: "watch-runs",
-    signal: stopping.signal,
     intervalMs: WATCH_INTERVAL_MS,
     logger,
     run: () => watcher.poll(),
   });
   poll = polling.wake;
-  scope.defer(() => {
-    stopping.abort();
-    return polling.done;
-  });
   return { watcher, poll };
 }

@@ -1,8 +1,8 @@
+import type { Scope } from "@workflow/async";
 import { createDeadLetters } from "@workflow/events";
 import { createExpressionPool } from "@workflow/expressions";
 import { createSafeHttpClient } from "@workflow/http-client";
 import type { SafeHttpClient } from "@workflow/http-client";
-import type { Scope } from "@workflow/service";
 import { createApprovalDesk } from "./effects/approval-desk.ts";
 import { createChildRuns } from "./effects/child-runs.ts";
 import { NO_AGENTS } from "./effects/no-agents.ts";
@@ -53,12 +53,7 @@ export async function startWorker(
   });
   scope.defer(() => expressions.close());
   const { database } = parts;
-  const stopping = new AbortController();
-  const clock = await startDatabaseClock(parts.engineDatabase, options.logger, stopping.signal);
-  scope.defer(() => {
-    stopping.abort();
-    return clock.stopped;
-  });
+  const clock = await startDatabaseClock(parts.engineDatabase, options.logger, scope);
   const worker = await startRunWorker({
     ...parts,
     clock,
@@ -98,39 +93,36 @@ export async function startWorker(
     shortWaitMs: options.shortWaitMs ?? SHORT_WAIT_MS,
   });
   scope.defer(() => worker.stop());
-  const tableEvents = await consumeTableEvents({
-    ...parts,
-    bus: options.bus,
-    deadLetters: createDeadLetters({
-      database,
-      schema: "runs",
-      logger: options.logger,
-      metricsRegistry: options.metricsRegistry,
-    }),
-    logger: options.logger,
-  });
-  scope.defer(() => tableEvents.close());
-  const scheduler = startScheduler({ ...parts, logger: options.logger });
-  scope.defer(() => scheduler.stop());
-  const upkeepStopping = new AbortController();
-  const { signal } = upkeepStopping;
-  const { logger, metricsRegistry, reconcileIntervalMs, workerPool } = options;
-  const upkeep = runUpkeep({ ...parts, logger, metricsRegistry, reconcileIntervalMs }, signal);
-  const figures =
-    metricsRegistry === undefined
-      ? Promise.resolve()
-      : watchFigures({ workerPool, database, registry: metricsRegistry, logger }, signal);
-  const retention = runRetention(
+  await consumeTableEvents(
     {
       ...parts,
-      logger,
-      retentionDays: options.runRetentionDays ?? 0,
-      retentionIntervalMs: options.runRetentionIntervalMs,
+      bus: options.bus,
+      deadLetters: createDeadLetters({
+        database,
+        schema: "runs",
+        logger: options.logger,
+        metricsRegistry: options.metricsRegistry,
+      }),
+      logger: options.logger,
     },
-    signal,
+    scope,
   );
-  scope.defer(async () => {
-    upkeepStopping.abort();
-    await Promise.all([upkeep, figures, retention]);
-  });
+  startScheduler({ ...parts, logger: options.logger }, scope);
+  startUpkeep(options, parts, scope);
+}
+
+/** What goes on beside runs; all of it stops together. */
+function startUpkeep(options: RunsServiceOptions, parts: Parts, scope: Scope): void {
+  const { logger, metricsRegistry, reconcileIntervalMs, workerPool } = options;
+  const { runRetentionDays: retentionDays = 0, runRetentionIntervalMs: retentionIntervalMs } =
+    options;
+  const { database } = parts;
+  scope.background((signal) =>
+    Promise.all([
+      runUpkeep({ ...parts, logger, metricsRegistry, reconcileIntervalMs }, signal),
+      metricsRegistry &&
+        watchFigures({ workerPool, database, registry: metricsRegistry, logger }, signal),
+      runRetention({ ...parts, logger, retentionDays, retentionIntervalMs }, signal),
+    ]),
+  );
 }

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { createTestDatabase } from "@workflow/testkit";
 import { z } from "zod";
 import { cancelRuns, listLiveChildren } from "../src/store/end-run.ts";

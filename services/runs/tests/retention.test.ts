@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/async";
 import { newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
 import { createTestDatabase, waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { setRetentionPolicy } from "../src/store/retention-policies.ts";

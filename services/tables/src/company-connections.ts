@@ -1,6 +1,6 @@
+import { Turns } from "@workflow/async";
 import type { Database, Queryable } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { Turns } from "@workflow/service";
 
 /** With the wait for a table's turn less than callers wait for an answer. */
 const WAIT_MS = 14_000;

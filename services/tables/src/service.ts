@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { createAuditTrail } from "@workflow/audit";
 import { databaseErrorToAppError, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
@@ -13,8 +15,7 @@ import {
   LARGE_MESSAGE_BYTES_MAX,
 } from "@workflow/rpc";
 import type { RpcServer, RpcTls, IssuerKeys } from "@workflow/rpc";
-import { createScope, loop, rpcRequestMetrics, watchPool } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { rpcRequestMetrics, watchPool } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -160,24 +161,17 @@ export async function startTablesService(options: TablesServiceOptions): Promise
 
 /** The loop that clears away what only readers of long ago would need. */
 function startForgetting(database: Database, logger: Logger, scope: Scope): void {
-  const stopping = new AbortController();
-  const { done } = loop({
+  scope.loop({
     name: "forget-old-deletions",
-    signal: stopping.signal,
     intervalMs: FORGET_INTERVAL_MS,
     logger,
     run: () => forgetOldDeletions(database),
   });
-  const keys = loop({
+  scope.loop({
     name: "forget-old-keys",
-    signal: stopping.signal,
     intervalMs: FORGET_INTERVAL_MS,
     logger,
     run: () => forgetOldKeys(database),
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await Promise.all([done, keys.done]);
   });
 }
 

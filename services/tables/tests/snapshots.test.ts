@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { loop } from "@workflow/async";
 import { openDatabase, sql } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
-import { createLogger, loop } from "@workflow/service";
+import { createLogger } from "@workflow/service";
 import {
   DeleteRowRequest,
   QueryRowsRequest,

@@ -1,8 +1,9 @@
+import { createScope } from "@workflow/async";
 import { createAuditTrail } from "@workflow/audit";
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import { createSafeHttpClient } from "@workflow/http-client";
 import { openKeyRing } from "@workflow/sealing";
-import { CompanyWrites, createScope, watchPool } from "@workflow/service";
+import { CompanyWrites, watchPool } from "@workflow/service";
 import { startInbound } from "./inbound/start-inbound.ts";
 import type { RunningService, WebhooksServiceOptions } from "./options.ts";
 import { startOutbound } from "./outbound/start-outbound.ts";

@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { createScope } from "@workflow/async";
+import type { Loop, Scope } from "@workflow/async";
 import { createAuditTrail } from "@workflow/audit";
 import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workflow/db";
 import { createOutboxRelay } from "@workflow/events";
@@ -15,8 +17,7 @@ import {
   createTokenVerifier,
 } from "@workflow/rpc";
 import type { RpcServer, RpcTls, TokenSigner, IssuerKeys } from "@workflow/rpc";
-import { createScope, loop, rpcRequestMetrics, watchPool } from "@workflow/service";
-import type { Loop, Scope } from "@workflow/service";
+import { rpcRequestMetrics, watchPool } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -166,17 +167,11 @@ export async function startWorkflowsService(
 
 /** The loop that hands over what requests and killed processes left behind. */
 function startRepair(dependencies: PushDependencies, logger: Logger, scope: Scope): Loop {
-  const stopping = new AbortController();
-  const repair = loop({
+  const repair = scope.loop({
     name: "repair-deployments",
-    signal: stopping.signal,
     intervalMs: REPAIR_INTERVAL_MS,
     logger,
     run: (signal) => repairDeployments(dependencies, logger, signal),
-  });
-  scope.defer(() => {
-    stopping.abort();
-    return repair.done;
   });
   return repair;
 }

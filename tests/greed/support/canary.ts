@@ -1,5 +1,5 @@
-import type { Scope } from "@workflow/service";
 import { z } from "zod";
+import type { Scope } from "@workflow/async";
 import { startHelper } from "../../../bench/child-process.ts";
 
 /** What a company saw that did nothing but its small work, in milliseconds. */

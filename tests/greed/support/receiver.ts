@@ -1,5 +1,5 @@
-import type { Scope } from "@workflow/service";
 import { z } from "zod";
+import type { Scope } from "@workflow/async";
 import { startHelper } from "../../../bench/child-process.ts";
 
 /** What HTTP steps call, in a process of its own. */

@@ -1,6 +1,6 @@
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import { z } from "zod";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { MODEL_ANSWER } from "../../../bench/model-answer.ts";
 import { startReceiver as startBareReceiver } from "../../../bench/start-receiver.ts";
 import { startSystem } from "../../../bench/system.ts";

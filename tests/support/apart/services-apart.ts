@@ -1,5 +1,5 @@
-import { createScope } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { createTestTokens, waitFor } from "@workflow/testkit";
 import { freePorts } from "../../../deploy/dev/src/separate/free-ports.ts";
 import { startPartProcess } from "../../../deploy/dev/src/separate/part-process.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Scope } from "@workflow/service";
+import type { Scope } from "@workflow/async";
 import { COMPILE_CACHE, startLocalNats } from "@workflow/testkit";
 import type { TestTokens } from "@workflow/testkit";
 import { startBalancer } from "../../../deploy/dev/src/separate/balancer.ts";

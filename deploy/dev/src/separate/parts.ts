@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Scope } from "@workflow/service";
+import type { Scope } from "@workflow/async";
 import { StartError } from "../start-error.ts";
 import type { PartName } from "../topology.ts";
 import { startPartProcess } from "./part-process.ts";

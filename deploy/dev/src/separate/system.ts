@@ -1,6 +1,8 @@
 import { join } from "node:path";
-import { ConfigError, createScope, fileSettingName, readSettingFiles } from "@workflow/service";
-import type { Environment, Scope } from "@workflow/service";
+import { createScope } from "@workflow/async";
+import type { Scope } from "@workflow/async";
+import { ConfigError, fileSettingName, readSettingFiles } from "@workflow/service";
+import type { Environment } from "@workflow/service";
 import { explainFullDisk, layFoundation, makeFirstCompany } from "../foundation.ts";
 import type { Foundation, System, SystemOptions } from "../foundation.ts";
 import { ensureSigningKeys, secretsKeksLoader } from "../keys.ts";

@@ -1,6 +1,5 @@
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import { findChainStart, listChainRows } from "../store/audit-chain.ts";
 import { listFirstRows, tryLockTrim, trimChain } from "../store/audit-trim.ts";
@@ -27,17 +26,11 @@ export interface AuditRetentionOptions {
 /** Removes old rows once an hour, until the scope ends. */
 export function startAuditRetention(options: AuditRetentionOptions, scope: Scope): void {
   if (options.days === 0) return;
-  const stopping = new AbortController();
-  const { done } = loop({
+  scope.loop({
     name: "audit-retention",
-    signal: stopping.signal,
     intervalMs: INTERVAL_MS,
     logger: options.logger,
-    run: () => trimAudit(options, stopping.signal),
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
+    run: (signal) => trimAudit(options, signal),
   });
 }
 

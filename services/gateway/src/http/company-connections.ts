@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { Shares } from "@workflow/async";
+import type { ShareLimits } from "@workflow/async";
 import { AppError } from "@workflow/errors";
-import { Shares } from "@workflow/service";
-import type { ShareLimits } from "@workflow/service";
 import { afterAnswer } from "./request-info.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Transform } from "node:stream";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
-import { Shares } from "@workflow/service";
 import { LRUCache } from "lru-cache";
+import { Shares } from "@workflow/async";
 import { codedTag } from "./entity-tags.ts";
 
 /** Shorter answers fit into one packet with their head anyway. */

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
+import { Shares } from "@workflow/async";
 import { AppError } from "@workflow/errors";
-import { Shares } from "@workflow/service";
 import { clientNetworkOf } from "./client-network.ts";
 import type { ProxyTrust } from "./trusted-proxies.ts";
 

@@ -1,7 +1,6 @@
+import type { Scope } from "@workflow/async";
 import { databaseErrorToAppError, listen } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import { createRefusedSignIns } from "./refused-sign-ins.ts";
 import { createSignInGuard } from "./sign-in-guard.ts";
@@ -77,32 +76,22 @@ export async function startIdentity(
       logger.warn({ err: error }, "the last refused sign-ins are missing from the audit log");
     });
   });
-  repeat("last-used", FLUSH_MS, flush, logger, scope);
-  repeat("refused-sign-ins", REFUSED_FLUSH_MS, () => refused.flush(), logger, scope);
+  scope.loop({ name: "last-used", intervalMs: FLUSH_MS, logger, run: flush });
+  scope.loop({
+    name: "refused-sign-ins",
+    intervalMs: REFUSED_FLUSH_MS,
+    logger,
+    run: () => refused.flush(),
+  });
   const clean = async (): Promise<void> => {
     await deleteOldTries(database, TRY_WINDOW_MS);
     await deleteOldAccountTries(database);
     await deleteEndedSessions(database);
   };
-  repeat("identity-clean-up", CLEAN_MS, clean, logger, scope);
+  scope.loop({ name: "identity-clean-up", intervalMs: CLEAN_MS, logger, run: clean });
   return { authenticator, signIns: createSignInGuard(database, refused) };
 }
 
 async function flushAll(recorders: readonly LastUsedRecorder[]): Promise<void> {
   for (const recorder of recorders) await recorder.flush();
-}
-
-function repeat(
-  name: string,
-  intervalMs: number,
-  run: () => Promise<void>,
-  logger: Logger,
-  scope: Scope,
-): void {
-  const stopping = new AbortController();
-  const { done } = loop({ name, signal: stopping.signal, intervalMs, logger, run });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
-  });
 }

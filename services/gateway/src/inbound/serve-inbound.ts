@@ -1,7 +1,7 @@
+import { Shares } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { HttpTls } from "@workflow/rpc";
-import { Shares } from "@workflow/service";
 import type { Request, RequestHandler, Response } from "express";
 import { clientNetworkOf } from "../http/client-network.ts";
 import { askForBody } from "../http/expected-continue.ts";

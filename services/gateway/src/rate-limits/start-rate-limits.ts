@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import type { Scope } from "@workflow/async";
 import type { LimitPolicy } from "./limit-policy.ts";
 import { createRateLimits } from "./rate-limits.ts";
 import type { RateLimits } from "./rate-limits.ts";

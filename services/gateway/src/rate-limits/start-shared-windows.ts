@@ -1,6 +1,6 @@
+import type { Scope } from "@workflow/async";
 import { createNatsSignals } from "@workflow/events";
 import { newUuid } from "@workflow/db";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { processClock } from "./clock.ts";

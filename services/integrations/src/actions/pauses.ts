@@ -1,6 +1,5 @@
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { ConnectionKey } from "../domain/connection-key.ts";
 import {
@@ -68,17 +67,11 @@ export function startPauses(database: Database, logger: Logger, scope: Scope): P
     while ((await deleteOldPauses(database, PURGED_MAX)) === PURGED_MAX);
   };
 
-  const stopping = new AbortController();
-  const { done } = loop({
+  scope.loop({
     name: "connection-pauses",
-    signal: stopping.signal,
     intervalMs: LOOK_EVERY_MS,
     logger,
     run: look,
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
   });
 
   return {

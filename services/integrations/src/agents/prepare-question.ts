@@ -1,7 +1,7 @@
+import { Turns } from "@workflow/async";
 import { compileJsonSchema } from "@workflow/definition";
 import type { JsonSchemaValidator } from "@workflow/definition";
 import type { Violation } from "@workflow/errors";
-import { Turns } from "@workflow/service";
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { AgentQuestion, PrepareQuestion } from "./agent-answer.ts";
 import { AgentInputError } from "./agent-input-error.ts";

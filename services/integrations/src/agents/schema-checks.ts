@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
+import { Shares, Turns } from "@workflow/async";
 import { compileJsonSchema, countSchemaParts, DEFINITION_LIMITS } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { parseJsonText } from "@workflow/json";
-import { Shares, Turns } from "@workflow/service";
 import { OUTPUT_SCHEMA_BYTES_MAX } from "./limits.ts";
 
 /** Those of one company that are checked or wait. */

@@ -1,7 +1,7 @@
+import { backoffMs } from "@workflow/async";
+import type { Loop, Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
-import { loop } from "@workflow/service";
-import type { Loop, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import {
   claimLeftovers,
@@ -26,8 +26,7 @@ const ROUND_EVERY_MS = 15_000;
 const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
 /** The pause between polls of an open attempt. So an abandoned one is noticed this much later at most. */
 const OPEN_PAUSE_MS = 5 * 60_000;
-const FIRST_PAUSE_MS = 30_000;
-const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
+const PAUSES = { firstMs: 30_000, maxMs: 6 * 60 * 60_000 } as const;
 /**
  * Most removals of one attempt in a turn, far below its lease: a link can be followed any number of times.
  */
@@ -44,10 +43,8 @@ export function startLeftoverRemoval(
   scope: Scope,
 ): Pick<Loop, "wake"> {
   if (broker === null) return { wake: () => {} };
-  const stopping = new AbortController();
-  const { wake, done } = loop({
+  const { wake } = scope.loop({
     name: "broker-leftovers",
-    signal: stopping.signal,
     intervalMs: ROUND_EVERY_MS,
     logger: context.logger,
     run: async () => {
@@ -55,10 +52,6 @@ export function startLeftoverRemoval(
       await Promise.all(rows.map((row) => removeOne({ ...context, broker }, row)));
       return rows.length === 0 ? undefined : "again";
     },
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
   });
   return { wake };
 }
@@ -84,7 +77,7 @@ async function removeOne(
     }
     logger.info({ ...facts, err: error }, "unused accounts are not removed at the broker yet");
     await postponeLeftover(database, row, {
-      pauseMs: pauseAfter(tries),
+      pauseMs: backoffMs(tries, PAUSES),
       error: explain(error),
     });
   }
@@ -106,12 +99,6 @@ async function removeAccounts(
   const turn = unused.slice(0, REMOVALS_MAX);
   for (const id of turn) await broker.deleteConnection(target, id);
   return { removed: turn.length, left: unused.length - turn.length };
-}
-
-/** Half fixed and half random, so that what failed together does not return together. */
-function pauseAfter(tries: number): number {
-  const fullMs = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
-  return Math.round(fullMs / 2 + (fullMs / 2) * Math.random());
 }
 
 /** Public messages of ours only: they hold no credential. */

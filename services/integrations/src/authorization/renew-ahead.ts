@@ -1,5 +1,4 @@
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import type { Scope } from "@workflow/async";
 import { isAppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import { openConnection } from "../connections/open-connection.ts";
@@ -23,10 +22,8 @@ const LONGEST_PAUSE_MS = 24 * 60 * 60_000;
 
 /** Renews credentials before they end, of all companies, also of connections that nobody uses. */
 export function startRenewals(context: RenewContext & { logger: Logger }, scope: Scope): void {
-  const stopping = new AbortController();
-  const { done } = loop({
+  scope.loop({
     name: "connection-renewals",
-    signal: stopping.signal,
     intervalMs: ROUND_EVERY_MS,
     logger: context.logger,
     run: async () => {
@@ -35,10 +32,6 @@ export function startRenewals(context: RenewContext & { logger: Logger }, scope:
       // Each has a pause, a lease, or other credentials or another status now, so it is not listed again.
       return ending.length === 0 ? undefined : "again";
     },
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
   });
 }
 

@@ -1,10 +1,10 @@
+import { backoffMs } from "@workflow/async";
+import type { Loop, Scope } from "@workflow/async";
 import { findProvider } from "@workflow/catalog";
 import type { Credentials } from "@workflow/catalog";
 import type { Database } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
 import type { KeyRing } from "@workflow/sealing";
-import { loop } from "@workflow/service";
-import type { Loop, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
 import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
@@ -28,17 +28,14 @@ export interface RevocationContext {
 const ROUND_EVERY_MS = 15_000;
 /** A company whose provider hangs has a fifth of each round at most. */
 const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
-const FIRST_PAUSE_MS = 30_000;
-const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
+const PAUSES = { firstMs: 30_000, maxMs: 6 * 60 * 60_000 } as const;
 /** About three days with these pauses; tokens that nobody took back end by themselves later. */
 const TRIES_MAX = 20;
 
 /** Takes access of ended connections back, again and again until the provider or broker has done it. */
 export function startRevocations(context: RevocationContext, scope: Scope): Pick<Loop, "wake"> {
-  const stopping = new AbortController();
-  const { wake, done } = loop({
+  const { wake } = scope.loop({
     name: "revocations",
-    signal: stopping.signal,
     intervalMs: ROUND_EVERY_MS,
     logger: context.logger,
     run: async () => {
@@ -46,10 +43,6 @@ export function startRevocations(context: RevocationContext, scope: Scope): Pick
       await Promise.all(rows.map((row) => revokeOne(context, row)));
       return rows.length === 0 ? undefined : "again";
     },
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
   });
   return { wake };
 }
@@ -63,7 +56,7 @@ async function revokeOne(context: RevocationContext, row: RevocationRow): Promis
     // A version that knows the provider takes it back; nobody but the operator can bring that about.
     logger.warn(facts, "access is not taken back: the catalog does not know the provider");
     const error = "The catalog does not know the provider.";
-    return postponeRevocation(database, row, { pauseMs: LONGEST_PAUSE_MS, error });
+    return postponeRevocation(database, row, { pauseMs: PAUSES.maxMs, error });
   }
   try {
     // What is at the broker is of one connection; a provider ends all access of the account.
@@ -80,7 +73,10 @@ async function revokeOne(context: RevocationContext, row: RevocationRow): Promis
       return deleteRevocation(database, row);
     }
     logger.info({ ...facts, err: error }, "access was not taken back at the provider yet");
-    await postponeRevocation(database, row, { pauseMs: pauseMs(tries), error: explain(error) });
+    await postponeRevocation(database, row, {
+      pauseMs: backoffMs(tries, PAUSES),
+      error: explain(error),
+    });
   }
 }
 
@@ -94,12 +90,6 @@ async function credentialsOf(
     sealed,
     wrappedKey: { id: companyKeyId, companyId, kekId, wrappedKey },
   });
-}
-
-/** Half fixed and half random, so that what failed together does not return together. */
-function pauseMs(tries: number): number {
-  const fullMs = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
-  return Math.round(fullMs / 2 + (fullMs / 2) * Math.random());
 }
 
 /** Public messages of ours only: they hold no credential. */

@@ -1,8 +1,8 @@
+import type { Scope } from "@workflow/async";
 import { buildSubscription, findFailure, MissingFieldError } from "@workflow/catalog";
 import type { Database } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
-import { loop } from "@workflow/service";
-import type { ProviderSettings, Scope } from "@workflow/service";
+import type { ProviderSettings } from "@workflow/service";
 import type { Logger } from "pino";
 import { scrubberOf } from "../provider-http/credential-scrubber.ts";
 import type { ConnectionAccessCache } from "../connections/access.ts";
@@ -47,10 +47,8 @@ export function startSubscriptions(context: SubscribeContext, scope: Scope): voi
     })
     .map(([id]) => id);
   if (asked.length === 0) return;
-  const stopping = new AbortController();
-  const { done } = loop({
+  scope.loop({
     name: "event-subscriptions",
-    signal: stopping.signal,
     intervalMs: ROUND_EVERY_MS,
     logger,
     run: async () => {
@@ -58,10 +56,6 @@ export function startSubscriptions(context: SubscribeContext, scope: Scope): voi
       await Promise.all(due.map((each) => subscribe(context, each)));
       return due.length === 0 ? undefined : "again";
     },
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
   });
 }
 

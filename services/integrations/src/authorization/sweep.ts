@@ -1,6 +1,5 @@
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import {
   abandonAttempts,
@@ -17,10 +16,8 @@ const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /** Abandons what was never completed, of all companies, and forgets what ended long ago. */
 export function startAttemptSweep(database: Database, logger: Logger, scope: Scope): void {
-  const stopping = new AbortController();
-  const { done } = loop({
+  scope.loop({
     name: "authorization-attempts",
-    signal: stopping.signal,
     intervalMs: SWEEP_EVERY_MS,
     logger,
     run: async () => {
@@ -31,9 +28,5 @@ export function startAttemptSweep(database: Database, logger: Logger, scope: Sco
       ];
       return counts.some((count) => count === BATCH) ? "again" : undefined;
     },
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
   });
 }

@@ -1,5 +1,5 @@
+import type { Scope } from "@workflow/async";
 import { listen } from "@workflow/db";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import { CONNECTIONS_CHANNEL, createConnectionAccess } from "./access.ts";
 import type { ConnectionAccessCache } from "./access.ts";

@@ -1,5 +1,6 @@
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { ConfigError, loop } from "@workflow/service";
+import { ConfigError } from "@workflow/service";
 import type { Logger } from "pino";
 import { deleteOldSends } from "../store/email-sends.ts";
 import { deleteOldUsage } from "../store/email-usage.ts";
@@ -31,8 +32,6 @@ export interface Mail {
   senders: SenderPolicy;
   /** Recipients that a company's messages may have a UTC day; 0 is no limit. */
   perDay: number;
-  /** Ends what is under way and the background work. */
-  close(): Promise<void>;
 }
 
 const PURGE_INTERVAL_MS = 3_600_000;
@@ -43,14 +42,18 @@ const PURGE_BATCH = 5_000;
  *
  * @throws ConfigError when a setting is not valid
  */
-export function openMail(database: Database, options: MailOptions, logger: Logger): Mail {
+export function openMail(
+  database: Database,
+  options: MailOptions,
+  logger: Logger,
+  scope: Scope,
+): Mail {
   const { smtpUrl, emailFrom, fromDomains = [], perDay = 0, timeouts } = options;
   const defaultFrom = emailFrom === undefined ? null : readSender(emailFrom);
   const transport = smtpUrl === undefined ? null : createMailTransport(smtpUrl, timeouts);
-  const stopping = new AbortController();
-  const purge = loop({
+  scope.defer(() => transport?.close());
+  scope.loop({
     name: "purge-email-sends",
-    signal: stopping.signal,
     intervalMs: PURGE_INTERVAL_MS,
     logger,
     run: async () => {
@@ -63,11 +66,6 @@ export function openMail(database: Database, options: MailOptions, logger: Logge
     transport,
     senders: createSenderPolicy(defaultFrom, fromDomains),
     perDay,
-    close: () => {
-      stopping.abort();
-      transport?.close();
-      return purge.done;
-    },
   };
 }
 

@@ -1,6 +1,6 @@
+import { Turns } from "@workflow/async";
 import { createSafeHttpClient } from "@workflow/http-client";
 import { AppError } from "@workflow/errors";
-import { Turns } from "@workflow/service";
 import { fetchFile } from "./fetch-file.ts";
 import type { LoadedFile, NamedFile } from "./file.ts";
 

@@ -1,4 +1,4 @@
-import { Turns } from "@workflow/service";
+import { Turns } from "@workflow/async";
 
 /** Memory for the large ones among some answers. */
 export interface AnswerRoom {

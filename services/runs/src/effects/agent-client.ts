@@ -1,7 +1,7 @@
+import { Turns } from "@workflow/async";
 import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { RpcTls, TokenSigner } from "@workflow/rpc";
-import { Turns } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import { boundedKey } from "../domain/bounded-key.ts";
 import { StepError } from "../domain/step-error.ts";

@@ -1,6 +1,6 @@
+import { Turns } from "@workflow/async";
 import { isAppError } from "@workflow/errors";
 import type { AppError, FailureCode } from "@workflow/errors";
-import { Turns } from "@workflow/service";
 import { findActiveDeployment, inactiveMessage } from "../deployments/active-deployment.ts";
 import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
 import { findInputViolations } from "../deployments/input-violations.ts";

@@ -1,3 +1,4 @@
+import { Turns } from "@workflow/async";
 import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
 import { isJsonObject } from "@workflow/json";
@@ -5,7 +6,6 @@ import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import type { SendEmailResponse } from "@workflow/proto/integrations/v1/email";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
-import { Turns } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import { boundedKey } from "../domain/bounded-key.ts";
 import { StepError } from "../domain/step-error.ts";

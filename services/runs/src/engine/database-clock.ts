@@ -1,5 +1,5 @@
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Clock } from "../domain/clock.ts";
 import { readClock } from "../store/read-clock.ts";
@@ -12,13 +12,14 @@ const MEASURE_INTERVAL_MS = 60_000;
  * due times mean the same to every worker and to the statements that claim tasks. A jump of this
  * machine's clock moves nothing.
  *
+ * @param scope measures until it closes
  * @returns once it was read for the first time
  */
 export async function startDatabaseClock(
   database: Database,
   logger: Logger,
-  signal: AbortSignal,
-): Promise<Clock & { stopped: Promise<void> }> {
+  scope: Scope,
+): Promise<Clock> {
   let aheadMs = 0;
   const measure = async (): Promise<void> => {
     const askedAt = performance.now();
@@ -27,12 +28,11 @@ export async function startDatabaseClock(
     aheadMs = nowMs - (askedAt + performance.now()) / 2;
   };
   await measure();
-  const measuring = loop({
+  scope.loop({
     name: "read-database-clock",
-    signal,
     intervalMs: MEASURE_INTERVAL_MS,
     logger,
     run: measure,
   });
-  return { now: () => Math.round(performance.now() + aheadMs), stopped: measuring.done };
+  return { now: () => Math.round(performance.now() + aheadMs) };
 }

@@ -1,7 +1,7 @@
+import { createFairness } from "@workflow/async";
 import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import type { JsonSchemaValidator } from "@workflow/definition";
-import { createFairness } from "@workflow/service";
 import type { Logger } from "pino";
 import { acquireSlot } from "../concurrency/acquire-slot.ts";
 import type { CompiledContent, Deployment } from "../deployments/deployment-cache.ts";

@@ -1,7 +1,6 @@
+import { startTimer } from "@workflow/async";
 import type { ActiveClock } from "../journal/active-clock.ts";
 import type { Lease } from "../task-runtime/port.ts";
-
-const TIMER_MS_MAX = 2_147_483_647;
 
 /**
  * Stops an execution when its lease is lost or the run's own timeout is over; short waits do not count
@@ -12,8 +11,7 @@ export class StopSignal {
   readonly #lease: Lease;
   readonly #clock: ActiveClock;
   readonly #limitMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  #expired = false;
+  #callOffTimer = (): void => {};
   readonly #onLeaseAbort = (): void => this.abort();
 
   /** @param limitMs how long the run may be executed in all, by its clock */
@@ -31,7 +29,7 @@ export class StopSignal {
   }
 
   get timedOut(): boolean {
-    return this.#expired || this.#clock.activeMs >= this.#limitMs;
+    return this.#leftMs() <= 0;
   }
 
   abort(): void {
@@ -40,26 +38,25 @@ export class StopSignal {
 
   /** Stops the clock while the run only waits, and starts it again. */
   setResting(isResting: boolean): void {
-    clearTimeout(this.#timer);
+    this.#callOffTimer();
     if (isResting) return this.#clock.pause();
     this.#clock.resume();
     this.#arm();
   }
 
   release(): void {
-    clearTimeout(this.#timer);
+    this.#callOffTimer();
     this.#lease.signal.removeEventListener("abort", this.#onLeaseAbort);
   }
 
   #arm(): void {
-    const remainingMs = this.#limitMs - this.#clock.activeMs;
-    const waitMs = Math.max(0, Math.min(remainingMs, TIMER_MS_MAX));
-    this.#timer = setTimeout(() => {
-      // A timer holds 24.8 days at most; a run may have thirty.
-      if (waitMs < remainingMs) return this.#arm();
-      // A timer may fire a moment before its time.
-      this.#expired = true;
-      this.abort();
-    }, waitMs);
+    this.#callOffTimer = startTimer(
+      () => this.#leftMs(),
+      () => this.abort(),
+    );
+  }
+
+  #leftMs(): number {
+    return this.#limitMs - this.#clock.activeMs;
   }
 }

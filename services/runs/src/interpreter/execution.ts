@@ -1,4 +1,4 @@
-import type { Fairness } from "@workflow/service";
+import type { Fairness } from "@workflow/async";
 import type { CompiledDefinition, CompiledStep, TemplateScope } from "@workflow/definition";
 import type { Clock } from "../domain/clock.ts";
 import type { ExecutionError } from "../domain/execution-error.ts";

@@ -1,3 +1,4 @@
+import { startTimer } from "@workflow/async";
 import type { Clock } from "../domain/clock.ts";
 import { Parked } from "./control-flow-signals.ts";
 
@@ -38,7 +39,6 @@ interface Waiting extends Wait {
   reject: (reason: Error) => void;
 }
 
-const TIMER_MS_MAX = 2_147_483_647;
 /** A wait that is due sooner is never parked. */
 const PARK_FROM_MS = 5;
 /** What the waits of an execution depend on. */
@@ -113,10 +113,10 @@ export class Fibers {
     if (wakesSeen !== this.#wakes) return;
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => end(() => reject(asError(signal.reason)));
-      const timer = timerUntil(this.#options.clock, wait.dueAt, () => end(resolve));
+      const callOffTimer = this.#startTimer(wait.dueAt, () => end(resolve));
       const end = (settle: () => void): void => {
         if (!this.#waiting.delete(waiting)) return;
-        clearTimeout(timer.handle);
+        callOffTimer();
         signal.removeEventListener("abort", onAbort);
         this.#atWork += 1;
         if (this.#isResting) this.#setResting(false);
@@ -145,15 +145,13 @@ export class Fibers {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const inner = followSignal(outer);
-    const timer = timerUntil(this.#options.clock, dueAt, () =>
-      inner.controller.abort(makeReason()),
-    );
+    const callOffTimer = this.#startTimer(dueAt, () => inner.controller.abort(makeReason()));
     this.#deadlines.add(dueAt);
     try {
       return await work(inner.controller.signal);
     } finally {
       this.#deadlines.delete(dueAt);
-      clearTimeout(timer.handle);
+      callOffTimer();
       inner.release();
     }
   }
@@ -196,6 +194,11 @@ export class Fibers {
     return [...kinds].every((kind) => kind === "retry" || kind === "delay");
   }
 
+  #startTimer(dueAt: Date | null, onDue: () => void): () => void {
+    const { clock } = this.#options;
+    return startTimer(() => (dueAt === null ? Infinity : dueAt.getTime() - clock.now()), onDue);
+  }
+
   #setResting(isResting: boolean): void {
     this.#isResting = isResting;
     this.#options.onRest(isResting);
@@ -212,23 +215,6 @@ export function followSignal(outer: AbortSignal): {
   outer.addEventListener("abort", onAbort, { once: true });
   if (outer.aborted) onAbort();
   return { controller, release: () => outer.removeEventListener("abort", onAbort) };
-}
-
-/** A timer holds at most 24.8 days, so a longer one is set again. */
-function timerUntil(
-  clock: Clock,
-  dueAt: Date | null,
-  onDue: () => void,
-): { readonly handle: NodeJS.Timeout | undefined } {
-  if (dueAt === null) return { handle: undefined };
-  const timer: { handle: NodeJS.Timeout | undefined } = { handle: undefined };
-  const arm = (): void => {
-    const leftMs = dueAt.getTime() - clock.now();
-    if (leftMs <= 0 && timer.handle !== undefined) return onDue();
-    timer.handle = setTimeout(arm, Math.min(Math.max(leftMs, 0), TIMER_MS_MAX));
-  };
-  arm();
-  return timer;
 }
 
 function asError(reason: unknown): Error {

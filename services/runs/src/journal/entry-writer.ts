@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs, sleep } from "@workflow/async";
 import type { Database, Queryable, Transaction } from "@workflow/db";
 import { databaseErrorToAppError, sqlStateOf } from "@workflow/db";
 import type { Logger } from "pino";
@@ -31,8 +31,7 @@ export interface EntryWriterOptions {
 
 /** SQLSTATEs of a statement that took too long or met a conflict with others. */
 const STATEMENT_STATES: ReadonlySet<string> = new Set(["57014", "55P03", "40001", "40P01"]);
-const BACKOFF_MIN_MS = 50;
-const BACKOFF_MAX_MS = 2_000;
+const BACKOFF = { firstMs: 50, maxMs: 2_000 } as const;
 
 /**
  * Writes entries of different runs together, each of them once. Entries that only bring results are one
@@ -63,7 +62,7 @@ export class EntryWriter {
     const rest = (): JournalEntry[] => entries.filter(({ lease }) => !written.has(lease.runId));
     let unsure: readonly JournalEntry[] = [];
     let tries = 0;
-    for (let backoffMs = BACKOFF_MIN_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
+    for (let failures = 1; ; failures += 1) {
       let error: unknown;
       try {
         for (const runId of await this.#settle(unsure)) written.add(runId);
@@ -85,7 +84,7 @@ export class EntryWriter {
         return { written, error };
       }
       logger.warn({ err: error, runs: entries.length }, "could not write; trying again");
-      await sleep(backoffMs);
+      await sleep(backoffMs(failures, BACKOFF));
     }
   }
 

@@ -1,3 +1,5 @@
+import { answerTogether, Batcher } from "@workflow/async";
+import type { Asked } from "@workflow/async";
 import { AppError } from "@workflow/errors";
 import { EntryWriter } from "./entry-writer.ts";
 import type { EntryWriterOptions } from "./entry-writer.ts";
@@ -22,11 +24,7 @@ export interface JournalWriterOptions extends EntryWriterOptions {
   journalObserver?: JournalObserver | undefined;
 }
 
-interface Waiting {
-  entry: JournalEntry;
-  resolve: (written: boolean) => void;
-  reject: (error: unknown) => void;
-}
+type Waiting = Asked<JournalEntry, boolean>;
 
 const BATCH_MAX = 250;
 /** Characters of documents in one batch. A statement carries them all in one parameter. */
@@ -45,102 +43,65 @@ const ENTRY_TRIES_MAX = 3;
 export function createJournalWriter(options: JournalWriterOptions): JournalWriter {
   const { logger, onCommitted } = options;
   const writer = new EntryWriter(options);
-  let waiting: Waiting[] = [];
-  let writing = false;
-  /** Entries of a failed batch, each to be written by itself. */
-  let suspects: Waiting[] = [];
-  /** The runs of those entries. Nothing later of these runs may be written before. */
+  /** Runs with an entry among the suspects. Nothing later of these runs may be written before. */
   const suspectRuns = new Set<string>();
-  let suspectsWriting = 0;
-
-  const drain = async (): Promise<void> => {
-    for (let batch = takeBatch(); batch.length > 0; batch = takeBatch()) await writeBatch(batch);
-    writing = false;
-  };
-
-  const drainSoon = (): void => {
-    if (writing) return;
-    writing = true;
-    // The batch begins in the next turn of the event loop, so that runs which reach a checkpoint together
-    // share a commit.
-    setImmediate(() => void drain());
-  };
-
-  const writeSuspects = (): void => {
-    while (suspectsWriting < SUSPECTS_AT_ONCE && suspects.length > 0) {
-      const [item, ...rest] = suspects;
-      suspects = rest;
-      if (item === undefined) return;
-      suspectsWriting += 1;
-      void writeSuspect(item).finally(() => {
-        suspectsWriting -= 1;
-        suspectRuns.delete(item.entry.lease.runId);
-        writeSuspects();
-        if (waiting.length > 0) drainSoon();
-      });
-    }
-  };
-
-  const writeSuspect = async (item: Waiting): Promise<void> => {
-    const { written, error } = await writer.write([item.entry], ENTRY_TRIES_MAX);
-    if (error === null) tell([item], written);
-    else item.reject(unwritable(error));
-  };
 
   const tell = (batch: readonly Waiting[], written: ReadonlySet<string>): void => {
-    for (const item of batch) item.resolve(written.has(item.entry.lease.runId));
-    const committed = batch
-      .map(({ entry }) => entry)
-      .filter(({ lease }) => written.has(lease.runId));
+    for (const { item, resolve } of batch) resolve(written.has(item.lease.runId));
+    const committed = batch.map(({ item }) => item).filter(({ lease }) => written.has(lease.runId));
     for (const { staged } of committed) for (const each of staged) each.committed?.();
     onCommitted(committed);
   };
 
-  /** A batch holds at most one entry of a run, so that each statement sees a run once. */
-  const takeBatch = (): Waiting[] => {
-    const batch: Waiting[] = [];
-    const later: Waiting[] = [];
-    const runIds = new Set(suspectRuns);
-    let chars = 0;
-    for (const item of waiting) {
-      const { runId } = item.entry.lease;
-      const fits = batch.length < BATCH_MAX && chars < BATCH_CHARS_MAX;
-      if (fits && !runIds.has(runId)) {
-        batch.push(item);
-        chars += item.entry.chars;
-      } else later.push(item);
-      runIds.add(runId);
+  /** Entries of failed batches, each written by itself. */
+  const suspects = new Batcher<Waiting, void>({
+    itemsMax: 1,
+    batchesMax: SUSPECTS_AT_ONCE,
+    handle: answerTogether((waiting) => Promise.all(waiting.map(writeSuspect))),
+  });
+
+  const writeSuspect = async (suspect: Waiting): Promise<void> => {
+    const { item, reject } = suspect;
+    try {
+      const { written, error } = await writer.write([item], ENTRY_TRIES_MAX);
+      if (error === null) tell([suspect], written);
+      else reject(unwritable(error));
+    } finally {
+      suspectRuns.delete(item.lease.runId);
+      entries.resume();
     }
-    waiting = later;
-    return batch;
   };
 
   const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
-    const entries = batch.map(({ entry }) => entry);
+    const items = batch.map(({ item }) => item);
     const startedAt = performance.now();
-    const { written, error } = await writer.write(entries, 1);
+    const { written, error } = await writer.write(items, 1);
     options.journalObserver?.batchWritten({
       entries: batch.length,
-      bytes: entries.reduce((bytes, { chars }) => bytes + chars, 0),
+      bytes: items.reduce((bytes, { chars }) => bytes + chars, 0),
       ms: performance.now() - startedAt,
     });
     if (error === null) return tell(batch, written);
     logger.warn({ err: error, runs: batch.length }, "a batch failed; writing run by run");
-    const [done, failed] = partition(batch, ({ entry }) => written.has(entry.lease.runId));
+    const [done, failed] = partition(batch, ({ item }) => written.has(item.lease.runId));
     tell(done, written);
-    for (const item of failed) suspectRuns.add(item.entry.lease.runId);
-    suspects.push(...failed);
-    writeSuspects();
+    for (const suspect of failed) {
+      suspectRuns.add(suspect.item.lease.runId);
+      suspects.ask(suspect).catch(suspect.reject);
+    }
   };
 
-  return {
-    write(entry) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ entry, resolve, reject });
-        drainSoon();
-      });
-    },
-  };
+  const entries = new Batcher<JournalEntry, boolean>({
+    itemsMax: BATCH_MAX,
+    sizeMax: BATCH_CHARS_MAX,
+    sizeOf: ({ chars }) => chars,
+    // A batch holds at most one entry of a run, so that each statement sees a run once.
+    keyOf: ({ lease }) => lease.runId,
+    isHeld: (runId) => suspectRuns.has(runId),
+    batchesMax: 1,
+    handle: writeBatch,
+  });
+  return { write: (entry) => entries.ask(entry) };
 }
 
 /** A reason of its own: an unavailable database would be waited for without end. */

@@ -1,5 +1,6 @@
+import { loop } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { gaugeIn, loop } from "@workflow/service";
+import { gaugeIn } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { LIVE_STATUSES } from "../domain/run-status.ts";

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { halfRandom, loop, sleep } from "@workflow/async";
 import { sqlStateOf } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
 import type { Logger } from "pino";
 import { emptyHorizon, horizonOf } from "../domain/retention.ts";
 import type { RetentionPolicies } from "../domain/retention.ts";
@@ -33,7 +32,7 @@ const RUNS_MAX = 200;
  * acceptable.
  */
 const DETACH_WAITS_MS = [25, 50, 100, ...Array.from({ length: 27 }, () => 150)];
-const DETACH_PAUSE_MS = 500;
+const DETACH_PAUSE_MS = 750;
 const DEPLOYMENTS_MAX = 10_000;
 /** Sorts before every deployment. */
 const NO_DEPLOYMENT = "00000000-0000-0000-0000-000000000000";
@@ -147,7 +146,7 @@ async function dropPartition(
     } catch (error) {
       if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
       logger.debug({ endId: partition.toId, waitMs }, "a partition is in use; it is tried again");
-      await delay(DETACH_PAUSE_MS * (0.5 + Math.random()));
+      await sleep(halfRandom(DETACH_PAUSE_MS), signal);
     }
   }
   return false;

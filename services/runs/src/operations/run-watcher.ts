@@ -1,6 +1,6 @@
+import type { Shares } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { Shares } from "@workflow/service";
 import { LRUCache } from "lru-cache";
 import { listSummaries } from "../store/read-runs.ts";
 import type { RunSummaryRow } from "../store/read-runs.ts";

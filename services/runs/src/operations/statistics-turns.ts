@@ -1,5 +1,5 @@
+import { Turns } from "@workflow/async";
 import { AppError } from "@workflow/errors";
-import { Turns } from "@workflow/service";
 
 /** Statistics that one process reads at a time. Each keeps a core and a connection busy for seconds. */
 const AT_A_TIME = 2;

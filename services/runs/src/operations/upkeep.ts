@@ -1,6 +1,6 @@
-import { loop } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { loop } from "@workflow/async";
 import { listParentsOfOrphans } from "../store/child-runs.ts";
 import { PoolKeeper } from "./keep-pools.ts";
 import { Reconciler } from "./reconciler.ts";

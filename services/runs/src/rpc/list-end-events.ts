@@ -1,3 +1,4 @@
+import { Turns } from "@workflow/async";
 import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { toOutboxRow } from "@workflow/events";
@@ -7,7 +8,6 @@ import type {
 } from "@workflow/proto/runs/v1/run_events";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import { Turns } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { endedEvent, startedEvent } from "../journal/run-events.ts";
 import { listEndedRuns } from "../store/list-ended-runs.ts";

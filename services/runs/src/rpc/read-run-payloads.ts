@@ -1,3 +1,4 @@
+import { Turns } from "@workflow/async";
 import { isId, isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type {
@@ -8,7 +9,6 @@ import type {
 } from "@workflow/proto/runs/v1/run_events";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import { Turns } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { readPayloads } from "../store/read-payloads.ts";
 import type { PayloadRow } from "../store/read-payloads.ts";

@@ -1,3 +1,4 @@
+import type { Shares } from "@workflow/async";
 import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { isStorableText, parseJsonText } from "@workflow/json";
@@ -6,7 +7,6 @@ import type { Run } from "@workflow/proto/runs/v1/run";
 import type { StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/starts";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
-import type { Shares } from "@workflow/service";
 import { recordedTraceparent } from "@workflow/tracing";
 import type { ServiceContext } from "../context.ts";
 import { isTerminal } from "../domain/run-status.ts";

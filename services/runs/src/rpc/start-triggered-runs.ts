@@ -13,7 +13,7 @@ import { recordedTraceparent } from "@workflow/tracing";
 import type { Tracer } from "@workflow/tracing";
 import type { ServiceContext } from "../context.ts";
 import { pathTriggerKey, providerTriggerKey } from "../domain/trigger-key.ts";
-import type { WebhookEvent } from "../triggers/waiting-events.ts";
+import type { WebhookEvent } from "../triggers/webhook-event.ts";
 import { toFailure } from "./failure-message.ts";
 
 const EVENTS_MAX = 100;

@@ -1,5 +1,5 @@
-import { loop } from "@workflow/service";
 import type { Logger } from "pino";
+import type { Scope } from "@workflow/async";
 import { notePoll } from "../store/scheduler-presence.ts";
 import { fireDueSchedules } from "./fire-due-schedules.ts";
 import type { FiringDependencies, Poll } from "./fire-due-schedules.ts";
@@ -8,12 +8,6 @@ import type { FiringDependencies, Poll } from "./fire-due-schedules.ts";
 export interface SchedulerOptions extends FiringDependencies {
   /** The clock that decides when schedules fire. */
   now: () => Date;
-}
-
-/** A running scheduler. */
-export interface Scheduler {
-  /** Stops after the firing that is under way. */
-  stop(): Promise<void>;
 }
 
 /** The longest time between two polls, so that changes by other processes are found. */
@@ -25,12 +19,11 @@ const BUSY_MS = 50;
 
 /**
  * Starts runs when their schedules are due. Any number of schedulers may work on one database: each
- * firing belongs to one. It wakes at the moment of the next firing, and polls every second besides.
+ * firing belongs to one. It wakes at the moment of the next firing, and polls every second besides. The close of
+ * the scope waits for the firing that is under way.
  */
-export function startScheduler(options: SchedulerOptions): Scheduler {
+export function startScheduler(options: SchedulerOptions, scope: Scope): void {
   const { logger, now } = options;
-  const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
   let presentAt: Date | null = null;
   const poll = async (): Promise<Poll> => {
     const moment = now();
@@ -45,31 +38,18 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
     presentAt = now();
     return outcome;
   };
-  const polling = loop({
+  scope.loop({
     name: "fire-schedules",
-    signal: stopping.signal,
     intervalMs: POLL_MS,
     logger,
     async run() {
-      clearTimeout(timer);
       const outcome = await pollSafely(poll, logger);
       if (outcome?.full === true) return "again";
-      const nextAt = outcome?.nextAt ?? null;
-      if (nextAt !== null && !stopping.signal.aborted) {
-        const waitMs = nextAt.getTime() - now().getTime();
-        timer = setTimeout(() => polling.wake(), waitMs > 0 ? waitMs : BUSY_MS);
-      }
-      return undefined;
+      if (outcome?.nextAt === undefined || outcome.nextAt === null) return POLL_MS;
+      const waitMs = outcome.nextAt.getTime() - now().getTime();
+      return Math.min(waitMs > 0 ? waitMs : BUSY_MS, POLL_MS);
     },
   });
-  return {
-    async stop() {
-      stopping.abort();
-      clearTimeout(timer);
-      await polling.done;
-      clearTimeout(timer);
-    },
-  };
 }
 
 /**

@@ -1,3 +1,5 @@
+import { Batcher } from "@workflow/async";
+import type { Asked } from "@workflow/async";
 import { databaseErrorToAppError } from "@workflow/db";
 import { findKeyedRuns } from "../store/start-runs.ts";
 import type { NewRun } from "../store/start-runs.ts";
@@ -12,11 +14,7 @@ export type StoreOutcome =
   /** The run's idempotency key has started that run before. */
   | { kind: "existing"; runId: string };
 
-interface Waiting {
-  run: NewRun;
-  resolve: (outcome: StoreOutcome) => void;
-  reject: (error: unknown) => void;
-}
+type Waiting = Asked<NewRun, StoreOutcome>;
 
 const BATCH_MAX = 200;
 /** Characters of inputs in one batch. A statement carries them all in one parameter. */
@@ -30,8 +28,17 @@ const STATEMENTS_MAX = 2;
  */
 export class StartBatcher {
   readonly #context: StoringContext;
-  #waiting: Waiting[] = [];
-  #statements = 0;
+  readonly #runs = new Batcher<NewRun, StoreOutcome>({
+    itemsMax: BATCH_MAX,
+    sizeMax: BATCH_CHARS_MAX,
+    sizeOf: ({ input }) => input.length,
+    // A key occurs once in a statement. The next run with the same key waits for the next one.
+    keyOf,
+    batchesMax: STATEMENTS_MAX,
+    handle: (batch) => this.#storeBatch(batch),
+    // A run that cannot be stored must not fail the others.
+    isOfOneItem: (error) => databaseErrorToAppError(error).reason !== "UNAVAILABLE",
+  });
 
   constructor(context: StoringContext) {
     this.#context = context;
@@ -39,62 +46,18 @@ export class StartBatcher {
 
   /** Stores a run and its task; resolves after the commit. */
   store(run: NewRun): Promise<StoreOutcome> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ run, resolve, reject });
-      // The batch begins in the next turn of the event loop, so that requests which arrive together share
-      // a commit.
-      if (this.#waiting.length === 1) setImmediate(() => this.#pump());
-    });
-  }
-
-  #pump(): void {
-    while (this.#statements < STATEMENTS_MAX && this.#waiting.length > 0) {
-      const batch = this.#takeBatch();
-      this.#statements += 1;
-      void this.#storeBatch(batch).finally(() => {
-        this.#statements -= 1;
-        this.#pump();
-      });
-    }
-  }
-
-  /** A key occurs once in a statement. The next run with the same key waits for the next one. */
-  #takeBatch(): Waiting[] {
-    const batch: Waiting[] = [];
-    const later: Waiting[] = [];
-    const keys = new Set<string>();
-    let chars = 0;
-    for (const item of this.#waiting) {
-      const key = keyOf(item.run);
-      const fits = batch.length < BATCH_MAX && chars < BATCH_CHARS_MAX;
-      if (fits && (key === null || !keys.has(key))) {
-        batch.push(item);
-        chars += item.run.input.length;
-      } else later.push(item);
-      if (key !== null) keys.add(key);
-    }
-    this.#waiting = later;
-    return batch;
+    return this.#runs.ask(run);
   }
 
   async #storeBatch(batch: readonly Waiting[]): Promise<void> {
-    let stored: ReadonlySet<string>;
-    try {
-      stored = await storeRuns(
-        this.#context,
-        batch.map((item) => item.run),
-      );
-    } catch (error) {
-      const isolated = batch.length > 1 && databaseErrorToAppError(error).reason !== "UNAVAILABLE";
-      // A run that cannot be stored must not fail the others.
-      if (isolated) for (const item of batch) await this.#storeBatch([item]);
-      else for (const item of batch) item.reject(error);
-      return;
-    }
+    const stored = await storeRuns(
+      this.#context,
+      batch.map(({ item }) => item),
+    );
     const missing: Waiting[] = [];
-    for (const item of batch) {
-      if (stored.has(item.run.id)) item.resolve({ kind: "stored" });
-      else missing.push(item);
+    for (const waiting of batch) {
+      if (stored.has(waiting.item.id)) waiting.resolve({ kind: "stored" });
+      else missing.push(waiting);
     }
     if (missing.length > 0) await this.#explain(missing);
   }
@@ -102,13 +65,14 @@ export class StartBatcher {
   /** Answers the callers whose run was not stored with the reason. */
   async #explain(missing: readonly Waiting[]): Promise<void> {
     try {
-      const existing = await this.#findExisting(missing.map(({ run }) => run));
-      for (const { run, resolve } of missing) {
-        const runId = existing.get(run.id);
+      const existing = await this.#findExisting(missing.map(({ item }) => item));
+      for (const { item, resolve } of missing) {
+        const runId = existing.get(item.id);
         resolve(runId === undefined ? { kind: "overtaken" } : { kind: "existing", runId });
       }
     } catch (error) {
-      for (const item of missing) item.reject(error);
+      // Not thrown on: the batch is stored, and no run of it may be stored again.
+      for (const { reject } of missing) reject(error);
     }
   }
 

@@ -1,6 +1,5 @@
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Deployment } from "../deployments/deployment-cache.ts";
 import { DEFAULT_POOL, poolOf } from "../domain/worker-pool.ts";
@@ -22,19 +21,13 @@ export async function startWorkerPools(
   scope: Scope,
 ): Promise<WorkerPools> {
   let byCompany = group(await listPoolRules(database));
-  const stopping = new AbortController();
-  const reading = loop({
+  scope.loop({
     name: "read-worker-pools",
-    signal: stopping.signal,
     intervalMs: RULES_MS,
     logger,
     run: async () => {
       byCompany = group(await listPoolRules(database));
     },
-  });
-  scope.defer(() => {
-    stopping.abort();
-    return reading.done;
   });
   return {
     of(companyId, deployment) {

@@ -1,5 +1,6 @@
+import { backoffMs } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import { AppError } from "@workflow/errors";
-import { loop } from "@workflow/service";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { claimArrived, deferArrived, deleteArrived } from "../store/event-inbox.ts";
@@ -22,8 +23,6 @@ export interface EventInboxOptions extends TriggerDependencies {
 export interface EventInbox {
   /** Resolves when the event can't be lost any more. */
   put(event: ArrivedEvent): Promise<void>;
-  /** Finishes the events that were taken out. */
-  stop(): Promise<void>;
 }
 
 /** Events that are handled at the same time. The limit leaves connections of the pool to callers. */
@@ -34,32 +33,31 @@ const LEASE_MS = 30_000;
  */
 const POLL_MS = 1_000;
 /** The pause of a company with a full backlog; it doubles. */
-const PAUSE_MS = { first: 1_000, most: 30_000 } as const;
+const PAUSES = { firstMs: 1_000, maxMs: 30_000 } as const;
 /** The pause of an event that failed; it doubles. */
-const RETRY_MS = { first: 250, most: 60_000 } as const;
+const RETRIES = { firstMs: 250, maxMs: 60_000 } as const;
 const COMPANIES_MAX = 10_000;
 
 type Outcome = "done" | { delayMs: number; failed: boolean };
 
 interface Pause {
   until: number;
-  lengthMs: number;
+  refusals: number;
 }
 
-/** @see EventInbox */
-export function startEventInbox(options: EventInboxOptions): EventInbox {
+/** Works until the scope closes, which waits for the events that were taken out. */
+export function startEventInbox(options: EventInboxOptions, scope: Scope): EventInbox {
   const { database, logger } = options;
-  const stopping = new AbortController();
-  const pauses = new LRUCache<string, Pause>({ max: COMPANIES_MAX, ttl: PAUSE_MS.most * 2 });
+  const pauses = new LRUCache<string, Pause>({ max: COMPANIES_MAX, ttl: PAUSES.maxMs * 2 });
   let companiesAfter: string | null = null;
 
   const pause = (companyId: string): number => {
-    const { until = 0, lengthMs = 0 } = pauses.get(companyId) ?? {};
+    const { until = 0, refusals = 0 } = pauses.get(companyId) ?? {};
     // Of several events that were refused together, the first sets the pause.
     if (until > Date.now()) return until - Date.now();
-    const next = Math.min(Math.max(lengthMs * 2, PAUSE_MS.first), PAUSE_MS.most);
-    pauses.set(companyId, { until: Date.now() + next, lengthMs: next });
-    return next;
+    const pauseMs = backoffMs(refusals + 1, PAUSES);
+    pauses.set(companyId, { until: Date.now() + pauseMs, refusals: refusals + 1 });
+    return pauseMs;
   };
 
   const handle = async (claimed: ClaimedEvent): Promise<Outcome> => {
@@ -79,8 +77,7 @@ export function startEventInbox(options: EventInboxOptions): EventInbox {
         { err: error, companyId, eventId, attempts },
         "an event could not start its runs",
       );
-      const delayMs = Math.min(RETRY_MS.first * 2 ** Math.min(attempts, 16), RETRY_MS.most);
-      return { delayMs, failed: true };
+      return { delayMs: backoffMs(attempts + 1, RETRIES), failed: true };
     }
   };
 
@@ -105,21 +102,14 @@ export function startEventInbox(options: EventInboxOptions): EventInbox {
     if (deferred.length > 0) await deferArrived(database, deferred);
   };
 
-  const looking = loop({
+  const looking = scope.loop({
     name: "start-runs-of-events",
-    signal: stopping.signal,
     intervalMs: POLL_MS,
     logger,
     run: look,
   });
   const arrivals = new Arrivals(database, () => looking.wake());
-  return {
-    put: (event) => arrivals.put(event),
-    async stop() {
-      stopping.abort();
-      await looking.done;
-    },
-  };
+  return { put: (event) => arrivals.put(event) };
 }
 
 /** Handles some events at a time: one of each company, then the second of each, and so on. */

@@ -1,6 +1,7 @@
+import { Batcher, Shares } from "@workflow/async";
+import type { Asked } from "@workflow/async";
 import { databaseErrorToAppError } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { Shares } from "@workflow/service";
 import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
 import type { Backlog } from "../starting/backlog.ts";
 import { newRun } from "../starting/new-run.ts";
@@ -9,14 +10,16 @@ import { storeRuns } from "../starting/store-runs.ts";
 import type { NewRun } from "../store/start-runs.ts";
 import { listStarted, listWaitingForEach } from "../store/triggering-events.ts";
 import type { StartedRuns } from "../store/triggering-events.ts";
-import { WaitingEvents } from "./waiting-events.ts";
-import type { WaitingEvent, WebhookEvent } from "./waiting-events.ts";
+import type { WebhookEvent } from "./webhook-event.ts";
 
 /** What starting needs. */
 export interface EventStarterContext extends StoringContext {
   deployments: DeploymentCache;
   backlog: Backlog;
 }
+
+/** An event and how many tries have failed, with the caller who waits for its runs. */
+type WaitingEvent = Asked<{ event: WebhookEvent; tries: number }, StartedRuns>;
 
 /** An event and the runs that it is to start, at least one. */
 interface Planned {
@@ -30,6 +33,8 @@ interface Unstarted {
   because: "nobody waits" | "overtaken" | { error: unknown };
 }
 
+const BATCH_MAX = 100;
+const BATCH_CHARS_MAX = 8 * 1024 * 1024;
 /** Two batches at a time: one looks up its workflows while the other waits for its commit. */
 const BATCHES_MAX = 2;
 /** The limits of one statement, unless a single event starts more. */
@@ -50,9 +55,17 @@ const RETRY_AFTER_MS = 1_000;
  */
 export class EventStarter {
   readonly #context: EventStarterContext;
-  readonly #waiting = new WaitingEvents();
+  readonly #events = new Batcher<WaitingEvent["item"], StartedRuns>({
+    itemsMax: BATCH_MAX,
+    sizeMax: BATCH_CHARS_MAX,
+    sizeOf: ({ event }) => charsOf(event),
+    // The same event is started once in a batch.
+    keyOf: ({ event }) => `${event.companyId} ${event.id}`,
+    tenantOf: ({ event }) => event.companyId,
+    batchesMax: BATCHES_MAX,
+    handle: (batch) => this.#startBatch(batch),
+  });
   readonly #places = new Shares(WAITING_CHARS);
-  #batches = 0;
 
   constructor(context: EventStarterContext) {
     this.#context = context;
@@ -69,55 +82,34 @@ export class EventStarter {
     const leave = this.#places.take(event.companyId, charsOf(event));
     if (leave === null) throw unavailable("Too many events wait for their runs; try again.");
     try {
-      return await new Promise((resolve, reject) => {
-        this.#waiting.add({ event, tries: 0, resolve, reject });
-        // The batch begins in the next turn of the event loop, so that events which arrive together share
-        // a commit.
-        if (this.#waiting.size === 1) setImmediate(() => this.#pump());
-      });
+      return await this.#events.ask({ event, tries: 0 });
     } finally {
       leave();
     }
   }
 
-  #pump(): void {
-    while (this.#batches < BATCHES_MAX && this.#waiting.size > 0) {
-      const batch = this.#waiting.takeBatch();
-      this.#batches += 1;
-      void this.#startBatch(batch).finally(() => {
-        this.#batches -= 1;
-        this.#pump();
-      });
-    }
-  }
-
-  /** Answers each of the events or puts it back. Never rejects. */
+  /** Answers each of the events or puts it back. */
   async #startBatch(batch: readonly WaitingEvent[]): Promise<void> {
-    try {
-      const planned: Planned[] = [];
-      const unstarted: Unstarted[] = [];
-      for (const plan of await Promise.all((await this.#plan(batch)).map((p) => this.#admit(p)))) {
-        if ("because" in plan) unstarted.push(plan);
-        else planned.push(plan);
-      }
-      await this.#explain(unstarted);
-      for (const statement of inStatements(planned)) await this.#store(statement);
-    } catch (error) {
-      // Events that are answered already stay as they are.
-      for (const { reject } of batch) reject(error);
+    const planned: Planned[] = [];
+    const unstarted: Unstarted[] = [];
+    for (const plan of await Promise.all((await this.#plan(batch)).map((p) => this.#admit(p)))) {
+      if ("because" in plan) unstarted.push(plan);
+      else planned.push(plan);
     }
+    await this.#explain(unstarted);
+    for (const statement of inStatements(planned)) await this.#store(statement);
   }
 
   async #plan(batch: readonly WaitingEvent[]): Promise<Planned[]> {
     const { database, deployments, runtime } = this.#context;
-    const things = new Map(batch.map(({ event }) => [keyOf(event), event]));
+    const things = new Map(batch.map(({ item: { event } }) => [keyOf(event), event]));
     const found = await listWaitingForEach(database, things, EVENT_MAX.runs + 1);
     const loaded = await deployments.getMany([...found.values()].flat());
     return batch.map((waiting) => {
-      const { input, inputValue, triggerData, requestId, traceparent } = waiting.event;
+      const { input, inputValue, triggerData, requestId, traceparent } = waiting.item.event;
       const caused = { requestId, traceparent };
       const facts = { triggerType: "webhook", input, inputValue, triggerData, ...caused } as const;
-      const runs = (found.get(keyOf(waiting.event)) ?? [])
+      const runs = (found.get(keyOf(waiting.item.event)) ?? [])
         .flatMap((deploymentId) => loaded.get(deploymentId) ?? [])
         .filter(isExecutable)
         .map((deployment) => newRun(runtime, deployment, facts));
@@ -130,7 +122,7 @@ export class EventStarter {
     if (runs.length === 0) return { waiting, because: "nobody waits" };
     try {
       checkSize(plan);
-      await this.#context.backlog.admit(waiting.event.companyId, runs.length);
+      await this.#context.backlog.admit(waiting.item.event.companyId, runs.length);
       return plan;
     } catch (error) {
       return { waiting, because: { error } };
@@ -163,10 +155,16 @@ export class EventStarter {
    */
   async #explain(unstarted: readonly Unstarted[]): Promise<void> {
     if (unstarted.length === 0) return;
-    const keys = unstarted.map(({ waiting: { event } }) => ({
-      companyId: event.companyId,
-      eventId: event.id,
-    }));
+    const keys = unstarted.map(
+      ({
+        waiting: {
+          item: { event },
+        },
+      }) => ({
+        companyId: event.companyId,
+        eventId: event.id,
+      }),
+    );
     const earlier = await listStarted(this.#context.database, keys);
     unstarted.forEach(({ waiting, because }, place) => {
       const started = earlier.get(place);
@@ -177,10 +175,10 @@ export class EventStarter {
     });
   }
 
-  #tryAgain(waiting: WaitingEvent): void {
-    const tries = waiting.tries + 1;
-    if (tries < OVERTAKEN_MAX) this.#waiting.add({ ...waiting, tries });
-    else waiting.reject(unavailable("Workflows that wait for the event are being changed."));
+  #tryAgain({ item, resolve, reject }: WaitingEvent): void {
+    const tries = item.tries + 1;
+    if (tries < OVERTAKEN_MAX) resolve(this.#events.ask({ ...item, tries }));
+    else reject(unavailable("Workflows that wait for the event are being changed."));
   }
 }
 
@@ -201,7 +199,8 @@ function isExecutable({ compiled }: Deployment): boolean {
   return compiled !== null;
 }
 
-function checkSize({ waiting: { event }, runs }: Planned): void {
+function checkSize({ waiting, runs }: Planned): void {
+  const { event } = waiting.item;
   if (runs.length <= EVENT_MAX.runs && runs.length * charsOf(event) <= EVENT_MAX.chars) return;
   const message =
     runs.length > EVENT_MAX.runs
@@ -210,7 +209,8 @@ function checkSize({ waiting: { event }, runs }: Planned): void {
   throw new AppError("BAD_REQUEST", message);
 }
 
-function toClaim({ waiting: { event }, runs }: Planned) {
+function toClaim({ waiting, runs }: Planned) {
+  const { event } = waiting.item;
   return {
     companyId: event.companyId,
     eventId: event.id,
@@ -228,7 +228,7 @@ function* inStatements(planned: readonly Planned[]): Generator<readonly Planned[
   let size = { runs: 0, chars: 0 };
   for (const each of planned.toSorted((one, other) => one.runs.length - other.runs.length)) {
     const runs = each.runs.length;
-    const chars = runs * charsOf(each.waiting.event);
+    const chars = runs * charsOf(each.waiting.item.event);
     const fits =
       size.runs + runs <= STATEMENT_MAX.runs && size.chars + chars <= STATEMENT_MAX.chars;
     if (statement.length > 0 && !fits) {

@@ -1,7 +1,8 @@
+import type { Scope } from "@workflow/async";
 import { isUuid } from "@workflow/db";
 import { TABLE_EVENTS } from "@workflow/definition";
 import { parseEnvelope } from "@workflow/events";
-import type { DeadLetters, EventBus, EventEnvelope, Subscription } from "@workflow/events";
+import type { DeadLetters, EventBus, EventEnvelope } from "@workflow/events";
 import { recordedTraceparent } from "@workflow/tracing";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
@@ -57,9 +58,11 @@ export interface TableEventDependencies extends TriggerDependencies {
  */
 export async function consumeTableEvents(
   dependencies: TableEventDependencies,
-): Promise<Subscription> {
+  scope: Scope,
+): Promise<void> {
   const { bus, deadLetters, tracer } = dependencies;
-  const inbox = startEventInbox({ ...dependencies, read: (text) => readEvent(dependencies, text) });
+  const read = (text: string) => readEvent(dependencies, text);
+  const inbox = startEventInbox({ ...dependencies, read }, scope);
   const subscription = await bus.subscribe({
     consumer: CONSUMER,
     stream: STREAM,
@@ -75,12 +78,7 @@ export async function consumeTableEvents(
       await inbox.put({ companyId, id, triggerKey, event: JSON.stringify(envelope) });
     },
   });
-  return {
-    async close() {
-      await subscription.close();
-      await inbox.stop();
-    },
-  };
+  scope.defer(() => subscription.close());
 }
 
 function parseData({ type, data }: EventEnvelope) {

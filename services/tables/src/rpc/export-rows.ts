@@ -1,9 +1,9 @@
+import { Shares } from "@workflow/async";
 import { AppError } from "@workflow/errors";
 import { ExportFormat } from "@workflow/proto/tables/v1/tables";
 import type { ExportRowsRequest, ExportRowsResponse } from "@workflow/proto/tables/v1/tables";
 import { rpcServerStream } from "@workflow/rpc";
 import type { ServerStreamMethod } from "@workflow/rpc";
-import { Shares } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { badRequest } from "../domain/problems.ts";
 import { ChunkQueue } from "../export/chunk-queue.ts";

@@ -1,8 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { createFairness } from "@workflow/async";
 import type { Steps } from "../engine/index.ts";
-
-/** Work may hold a thread for so many milliseconds before its other questions get it. */
-const SLICE_MS = 8;
 
 /**
  * Does work in slices, between which the thread goes on with what else it has to do. Null when the work has
@@ -12,12 +9,12 @@ export async function inSlices<Result>(
   steps: Steps<Result>,
   isOfUse: () => boolean,
 ): Promise<{ answer: Result } | null> {
-  let endsAt = performance.now() + SLICE_MS;
+  const fairness = createFairness();
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return { answer: step.value };
-    if (performance.now() < endsAt) continue;
-    await nextTurn();
+    const turn = fairness.yieldIfDue();
+    if (turn === undefined) continue;
+    await turn;
     if (!isOfUse()) return null;
-    endsAt = performance.now() + SLICE_MS;
   }
 }

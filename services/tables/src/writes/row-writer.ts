@@ -1,7 +1,7 @@
+import { Turns } from "@workflow/async";
 import { newUuid } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
-import { Turns } from "@workflow/service";
 import { tooManyOfCompany, waitSignal } from "../company-connections.ts";
 import type { Caller, CompanyConnections } from "../company-connections.ts";
 import type { TableHeads } from "../snapshots/index.ts";

@@ -1,5 +1,5 @@
+import { Shares, Turns } from "@workflow/async";
 import { AppError } from "@workflow/errors";
-import { Shares, Turns } from "@workflow/service";
 
 /** Most tests of one company, and of all together, that run at the same time. */
 const UNDER_WAY = { perTenant: 4, total: 32 };

@@ -1,9 +1,8 @@
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { AccountsServiceService } from "@workflow/proto/integrations/v1/accounts";
 import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { WebhooksServiceOptions } from "../options.ts";
 import { makePartitions } from "../store/partitions.ts";
 import { startInboundServer } from "./http/inbound-server.ts";
@@ -47,22 +46,15 @@ export async function startInbound(
   });
   scope.defer(() => accounts.close());
 
-  const controller = new AbortController();
-  const { signal } = controller;
   const starter = new EventStarter(database, triggers, logger);
   const finder = new AccountFinder(accounts);
-  const backlog = new Backlog(database, logger, signal);
-  const sweeper = new Sweeper({ database, accounts: finder, starter, logger, signal });
-  const partitions = loop({
+  const backlog = new Backlog(database, logger, scope);
+  const sweeper = new Sweeper({ database, accounts: finder, starter, logger, scope });
+  scope.loop({
     name: "webhooks-partitions",
-    signal,
     intervalMs: PARTITIONS_INTERVAL_MS,
     logger,
     run: () => makePartitions(database),
-  });
-  scope.defer(async () => {
-    controller.abort();
-    await Promise.all([backlog.done, sweeper.done, partitions.done]);
   });
 
   const intake = new EventIntake({ database, accounts: finder, starter, backlog, logger });

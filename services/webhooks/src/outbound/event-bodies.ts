@@ -1,3 +1,4 @@
+import { answerTogether, Batcher } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { cacheMetrics } from "@workflow/service";
 import type { CacheMetrics } from "@workflow/service";
@@ -5,7 +6,6 @@ import type { Registry } from "prom-client";
 import { LRUCache } from "lru-cache";
 import { readBodies } from "../store/deliveries.ts";
 import type { StoredBody } from "../store/deliveries.ts";
-import { Gathered } from "./gathered.ts";
 
 interface Wanted {
   eventId: string;
@@ -29,7 +29,7 @@ export class EventBodies {
     maxSize: KEPT_BYTES_MAX,
     sizeCalculation: ({ bytes }) => bytes.length + 1,
   });
-  readonly #reads: Gathered<Wanted, EventBody | null>;
+  readonly #reads: Batcher<Wanted, EventBody | null>;
 
   readonly #metrics: CacheMetrics;
 
@@ -38,11 +38,12 @@ export class EventBodies {
       entries: this.#kept.size,
       bytes: this.#kept.calculatedSize,
     }));
-    this.#reads = new Gathered<Wanted, EventBody | null>({
-      batchMax: READ_MAX,
-      fits: (batch, next) =>
-        batch.reduce((sum, { bodyBytes }) => sum + bodyBytes, next.bodyBytes) <= READ_BYTES_MAX,
-      run: async (wanted) => {
+    this.#reads = new Batcher<Wanted, EventBody | null>({
+      itemsMax: READ_MAX,
+      sizeMax: READ_BYTES_MAX,
+      sizeOf: ({ bodyBytes }) => bodyBytes,
+      batchesMax: 1,
+      handle: answerTogether(async (wanted) => {
         const ids = [...new Set(wanted.map(({ eventId }) => eventId))];
         const bodies = await readBodies(database, ids);
         for (const [id, body] of bodies) this.#kept.set(id, toEventBody(body));
@@ -50,7 +51,7 @@ export class EventBodies {
           const body = bodies.get(eventId);
           return body === undefined ? null : (this.#kept.get(eventId) ?? toEventBody(body));
         });
-      },
+      }),
     });
   }
 

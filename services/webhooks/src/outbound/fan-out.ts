@@ -1,9 +1,9 @@
+import { backoffMs, loop } from "@workflow/async";
+import type { Loop } from "@workflow/async";
 import { databaseErrorToAppError, derivedId, idTimestamp } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { parseEnvelope } from "@workflow/events";
 import type { RunPayload } from "@workflow/proto/runs/v1/run_events";
-import { loop } from "@workflow/service";
-import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import { countEndpoints } from "../store/endpoint-counts.ts";
 import { insertDeliveries, insertLanes } from "../store/new-deliveries.ts";
@@ -37,7 +37,7 @@ const LEASE_MS = 30_000;
 /** The longest time between two polls. It finds events that another process has left behind. */
 const POLL_MS = 1_000;
 const FULL_DELAY_MS = 10_000;
-const RETRY_MS = { first: 250, most: 30_000 } as const;
+const RETRIES = { firstMs: 250, maxMs: 30_000 } as const;
 const TRIES_MAX = 20;
 /** Events that are handled without a poll: as many as one poll finds. */
 const HANDED_MAX = 64;
@@ -258,7 +258,7 @@ export class FanOut {
         await this.#giveUp(event, `Failed ${TRIES_MAX} times: ${reason}.`);
         continue;
       }
-      const delayMs = Math.min(RETRY_MS.first * 2 ** event.attempts, RETRY_MS.most);
+      const delayMs = backoffMs(event.attempts + 1, RETRIES);
       await this.#defer([event], { delayMs, error: isAway ? null : reason });
     }
     // While the runs service is away nothing else can be made either.

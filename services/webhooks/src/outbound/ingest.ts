@@ -1,10 +1,10 @@
+import { answerTogether, Batcher } from "@workflow/async";
 import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import type { EventEnvelope } from "@workflow/events";
 import { insertEventsForEndpoints } from "../store/outbound-events.ts";
 import type { NewOutboundEvent } from "../store/outbound-events.ts";
 import type { FanOut } from "./fan-out.ts";
-import { Gathered } from "./gathered.ts";
 import { isRunEvent, runOf } from "./render-body.ts";
 
 /** Takes in the events of runs. */
@@ -38,26 +38,20 @@ export function createIngest({ database, retentionDays: keptDays, fanOut }: Inge
   };
   // Events that arrive while earlier ones are being stored share a statement: the bus delivers all companies'
   // events in one line.
-  const arrivals = new Gathered<NewOutboundEvent, unknown>({
-    batchMax: BATCH_MAX,
-    run: async (events) => {
-      try {
-        await insert(events);
-        return events.map(() => null);
-      } catch (error) {
-        if (events.length === 1 || databaseErrorToAppError(error).reason === "UNAVAILABLE") {
-          throw error;
-        }
-        // An event that the database refuses holds up none of the others.
-        return Promise.all(events.map((event) => insert([event]).catch((cause: unknown) => cause)));
-      }
-    },
+  const arrivals = new Batcher<NewOutboundEvent, void>({
+    itemsMax: BATCH_MAX,
+    batchesMax: 1,
+    handle: answerTogether(async (events) => {
+      await insert(events);
+      return events.map(() => undefined);
+    }),
+    // An event that the database refuses holds up none of the others.
+    isOfOneItem: (error) => databaseErrorToAppError(error).reason !== "UNAVAILABLE",
   });
   return {
     async put(event) {
       if (!isRunEvent(event.type)) return;
-      const failure = await arrivals.ask(toRow(event));
-      if (failure instanceof Error) throw failure;
+      await arrivals.ask(toRow(event));
     },
     async putMissing(events) {
       const rows = events.filter(({ type }) => isRunEvent(type)).map(toRow);

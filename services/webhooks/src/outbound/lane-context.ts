@@ -1,10 +1,9 @@
+import type { Batcher, Turns } from "@workflow/async";
 import type { SafeHttpClient } from "@workflow/http-client";
-import type { Turns } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { LaneReading, WaitingDelivery } from "../store/deliveries.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { EventBodies } from "./event-bodies.ts";
-import type { Gathered } from "./gathered.ts";
 import type { EndpointReader } from "./open-endpoint.ts";
 import type { ResultWriter } from "./result-writer.ts";
 
@@ -15,7 +14,7 @@ export interface LaneContext {
   endpoints: EndpointReader;
   bodies: EventBodies;
   /** Reads the waiting deliveries of lanes. */
-  waiting: Gathered<LaneReading, readonly WaitingDelivery[]>;
+  waiting: Batcher<LaneReading, readonly WaitingDelivery[]>;
   results: ResultWriter;
   /** The limit on attempts to receivers that answered last. */
   places: Turns;

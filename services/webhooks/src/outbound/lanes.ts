@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { loop } from "@workflow/async";
+import type { Loop } from "@workflow/async";
 import { newUuid } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import {
   claimLanes,

@@ -1,6 +1,6 @@
+import { loop } from "@workflow/async";
+import type { Loop } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import {
   deleteLeftDeliveries,

@@ -1,6 +1,7 @@
+import { loop } from "@workflow/async";
+import type { Loop } from "@workflow/async";
 import type { Database } from "@workflow/db";
-import { counterIn, gaugeIn, loop } from "@workflow/service";
-import type { Loop } from "@workflow/service";
+import { counterIn, gaugeIn } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { readLaneLag } from "../store/lane-leases.ts";

@@ -1,10 +1,10 @@
+import { answerTogether, Batcher } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import type { KeyRing } from "@workflow/sealing";
 import { openEndpointSecrets } from "../secrets/endpoint-secrets.ts";
 import { readDeliveryEndpoints } from "../store/delivery-endpoints.ts";
 import type { DeliveryEndpoint } from "../store/delivery-endpoints.ts";
 import type { DeliveryTarget } from "./attempt.ts";
-import { Gathered } from "./gathered.ts";
 
 /** An endpoint in its present state, ready for deliveries. */
 export interface OpenEndpoint extends DeliveryTarget {
@@ -23,12 +23,13 @@ const READ_MAX = 256;
 
 /** @see EndpointReader */
 export function createEndpointReader(database: Database, ring: KeyRing): EndpointReader {
-  const reads = new Gathered<string, DeliveryEndpoint | null>({
-    batchMax: READ_MAX,
-    run: async (ids) => {
+  const reads = new Batcher<string, DeliveryEndpoint | null>({
+    itemsMax: READ_MAX,
+    batchesMax: 1,
+    handle: answerTogether(async (ids) => {
       const found = await readDeliveryEndpoints(database, ids);
       return ids.map((id) => found.get(id) ?? null);
-    },
+    }),
   });
   return {
     async read(endpointId) {

@@ -1,7 +1,7 @@
+import { loop } from "@workflow/async";
+import type { Loop } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { parseEnvelope } from "@workflow/events";
-import { loop } from "@workflow/service";
-import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import { advanceComparison, beginComparison } from "../store/comparisons.ts";
 import type { Span } from "../store/comparisons.ts";

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { answerTogether, backoffMs, Batcher, sleep } from "@workflow/async";
 import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
@@ -8,7 +8,6 @@ import { countFailures } from "../store/delivery-endpoints.ts";
 import type { AttemptTally } from "../store/delivery-endpoints.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { EndpointDisabler } from "./disable-endpoint.ts";
-import { Gathered } from "./gathered.ts";
 
 /** An attempt that is to be recorded. */
 export interface FinishedAttempt extends Omit<DeliveryResult, "attemptMembers"> {
@@ -29,20 +28,21 @@ export interface ResultWriterOptions {
 }
 
 const BATCH_MAX = 256;
-const RETRY_MS = { first: 100, most: 5_000 } as const;
+const RETRIES = { firstMs: 100, maxMs: 5_000 } as const;
 /** The receiver says that it is gone for good. */
 const GONE = 410;
 
 /** Records the outcomes of attempts, as many at a time as have come meanwhile. */
 export class ResultWriter {
   readonly #options: ResultWriterOptions;
-  readonly #writes: Gathered<FinishedAttempt, void>;
+  readonly #writes: Batcher<FinishedAttempt, void>;
 
   constructor(options: ResultWriterOptions) {
     this.#options = options;
-    this.#writes = new Gathered<FinishedAttempt, void>({
-      batchMax: BATCH_MAX,
-      run: (finished) => this.#writeAll(finished),
+    this.#writes = new Batcher({
+      itemsMax: BATCH_MAX,
+      batchesMax: 1,
+      handle: answerTogether((finished) => this.#writeAll(finished)),
     });
   }
 
@@ -72,7 +72,7 @@ export class ResultWriter {
   /** Tries until the database answers, or nobody waits any more. */
   async #patiently(write: () => Promise<unknown>): Promise<void> {
     const { logger, signal } = this.#options;
-    for (let pauseMs: number = RETRY_MS.first; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS.most)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         await write();
         return;
@@ -80,7 +80,7 @@ export class ResultWriter {
         const isAway = databaseErrorToAppError(error).reason === "UNAVAILABLE";
         if (!isAway || signal.aborted) throw error;
         logger.warn({ err: error }, "results of deliveries have to wait for the database");
-        await delay(pauseMs, undefined, { signal }).catch(() => {});
+        await sleep(backoffMs(failures, RETRIES), signal);
       }
     }
   }

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { halfRandom, loop, sleep } from "@workflow/async";
+import type { Loop } from "@workflow/async";
 import { sqlStateOf } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import {
   deleteOldEventKeys,
@@ -26,7 +25,7 @@ export interface RetentionOptions {
 const INTERVAL_MS = 10 * 60_000;
 /** Requests wait as long as an attempt does. The first attempts are short, later ones as long as is acceptable. */
 const DETACH_WAITS_MS = [25, 50, 100, ...Array.from({ length: 27 }, () => 150)];
-const DETACH_PAUSE_MS = 500;
+const DETACH_PAUSE_MS = 750;
 const LOCK_NOT_AVAILABLE = "55P03";
 /** How long senders' ids are kept, by which repeats are recognized (D41). */
 const KEYS_KEPT_DAYS = 30;
@@ -69,7 +68,7 @@ async function dropPartition(
     } catch (error) {
       if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
       logger.debug({ partition: name, waitMs }, "a partition is in use; it is tried again");
-      await delay(DETACH_PAUSE_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+      await sleep(halfRandom(DETACH_PAUSE_MS), signal);
     }
   }
 }

@@ -1,11 +1,11 @@
+import { answerTogether, Batcher, Turns } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import type { AuditTrail } from "@workflow/audit";
 import { listen } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
 import type { SafeHttpClient } from "@workflow/http-client";
 import type { KeyRing } from "@workflow/sealing";
-import type { Scope } from "@workflow/service";
-import { Turns } from "@workflow/service";
 import type { WebhooksServiceOptions } from "../options.ts";
 import { listWaiting } from "../store/deliveries.ts";
 import type { LaneReading, WaitingDelivery } from "../store/deliveries.ts";
@@ -14,7 +14,6 @@ import { clearLeftDeliveries } from "./left-deliveries.ts";
 import { createEndpointDisabler } from "./disable-endpoint.ts";
 import { EventBodies } from "./event-bodies.ts";
 import { FanOut } from "./fan-out.ts";
-import { Gathered } from "./gathered.ts";
 import { createIngest } from "./ingest.ts";
 import type { LaneContext } from "./lane-context.ts";
 import { Lanes } from "./lanes.ts";
@@ -169,13 +168,14 @@ function laneContext({
   onOutcome,
 }: SharedParts): Omit<LaneContext, "results" | "holdsLeases" | "stopping" | "breakingOff"> {
   const { database, ring, http } = context;
-  const waiting = new Gathered<LaneReading, readonly WaitingDelivery[]>({
-    batchMax: LANES_READ_MAX,
-    run: async (readings) => {
+  const waiting = new Batcher<LaneReading, readonly WaitingDelivery[]>({
+    itemsMax: LANES_READ_MAX,
+    batchesMax: 1,
+    handle: answerTogether(async (readings) => {
       const found = await listWaiting(database, readings);
       const byEndpoint = Map.groupBy(found, ({ endpointId }) => endpointId);
       return readings.map(({ endpointId }) => byEndpoint.get(endpointId) ?? []);
-    },
+    }),
   });
   return {
     http,

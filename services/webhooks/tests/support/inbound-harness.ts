@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { createScope } from "@workflow/async";
 import { createInProcessEventBus } from "@workflow/events";
 import {
   InboundEventsServiceService,
@@ -8,7 +9,7 @@ import {
 import type { InboundEvent } from "@workflow/proto/webhooks/v1/events";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
-import { createLogger, createScope } from "@workflow/service";
+import { createLogger } from "@workflow/service";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import { startWebhooksService } from "../../src/service.ts";
 import type { RunningService, WebhooksServiceOptions } from "../../src/service.ts";

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { createScope } from "@workflow/async";
 import { newId, newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus, parseEnvelope } from "@workflow/events";
 import type { EventBus, EventEnvelope, PublishedEvent } from "@workflow/events";
 import { openKeyRing } from "@workflow/sealing";
 import type { KeyRing } from "@workflow/sealing";
-import { createLogger, createScope } from "@workflow/service";
+import { createLogger } from "@workflow/service";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import { z } from "zod";
 import { sealEndpointSecrets, sealOldSecret } from "../../src/secrets/endpoint-secrets.ts";

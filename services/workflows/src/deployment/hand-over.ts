@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { backoffMs, sleep } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { RpcContext } from "@workflow/rpc";
@@ -31,8 +32,7 @@ const ANSWER_MARGIN_MS = 250;
 /** In place of a revision: the request has withdrawn a workflow, which is never refused. */
 const NOTHING = Number.POSITIVE_INFINITY;
 
-const BACKOFF_FIRST_MS = 50;
-const BACKOFF_MAX_MS = 800;
+const BACKOFF = { firstMs: 50, maxMs: 800 } as const;
 
 const RETRY_AFTER_MS = 1_000;
 
@@ -50,7 +50,8 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
     const { signal, requestId, traceparent, log } = context;
     const deadline = new Date(context.deadline.getTime() - ANSWER_MARGIN_MS);
     const giveUpAt = Math.min(Date.now() + PATIENCE_MS, deadline.getTime());
-    for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
+    for (let failures = 1; ; failures += 1) {
+      const pauseMs = backoffMs(failures, BACKOFF);
       try {
         const options = { deadline, signal, requestId, traceparent };
         const refused = await pushOrLearn(dependencies, key, options);
@@ -63,7 +64,7 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
           if (error.executedRevision >= madeActive) return;
           if (madeActive !== NOTHING) throw error.cause;
         }
-        const canWait = Date.now() + backoffMs < giveUpAt && !signal.aborted;
+        const canWait = Date.now() + pauseMs < giveUpAt && !signal.aborted;
         if (!canWait) {
           wakeRepair();
           log.warn({ err: error, workflowId: key.workflowId }, "hand-over left to the repair loop");
@@ -71,7 +72,7 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
         }
       }
       // An abort ends the pause early; the next attempt then fails at once.
-      await sleep(backoffMs, undefined, { signal }).catch(() => {});
+      await sleep(pauseMs, signal);
     }
   };
 }
@@ -92,7 +93,7 @@ async function pushOrLearn(
   const signal = AbortSignal.any([options.signal, over.signal]);
   const push = () => pushDeployment(dependencies, key, { ...options, signal });
   const pushLater = async (): Promise<number | null> => {
-    await sleep(LOOK_MS, undefined, { signal });
+    await delay(LOOK_MS, undefined, { signal });
     return push();
   };
   try {
@@ -112,7 +113,7 @@ async function untilKnown(
   signal: AbortSignal,
 ): Promise<number | null> {
   for (;;) {
-    await sleep(LOOK_MS, undefined, { signal });
+    await delay(LOOK_MS, undefined, { signal });
     const handOver = await findHandOver(database, key);
     if (handOver?.isDue === false) return handOver.refusedRevision;
   }

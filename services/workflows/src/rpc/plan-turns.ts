@@ -1,5 +1,5 @@
+import { Shares, Turns } from "@workflow/async";
 import { AppError } from "@workflow/errors";
-import { Shares, Turns } from "@workflow/service";
 
 /**
  * The number of plans that one process makes at a time. Each keeps a thread and some MiB for tens

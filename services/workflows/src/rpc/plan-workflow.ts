@@ -1,10 +1,10 @@
+import { createFairness } from "@workflow/async";
 import { planDefinitionInTurns } from "@workflow/definition";
 import type { DefinitionPlan } from "@workflow/definition";
 import { parseJsonText } from "@workflow/json";
 import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/plans";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import { createFairness } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { badRequest, parseStored } from "../domain/content.ts";
 import { getWorkflow } from "../store/get-workflow.ts";

@@ -1,3 +1,4 @@
+import { answerTogether, Batcher } from "@workflow/async";
 import type { Queryable } from "@workflow/db";
 import { findSmallWorkflows, getWorkflowWithCanvas } from "./get-workflow.ts";
 import type { VisualWorkflow } from "./get-workflow.ts";
@@ -22,56 +23,43 @@ const READS_MAX = 32;
  */
 const BYTES_MAX = 64 * 1024;
 
-interface Read {
-  readonly key: WorkflowKey;
-  readonly answer: PromiseWithResolvers<VisualWorkflow>;
-}
-
 /**
  * Joins all reads of one turn of the event loop, whichever company they are for. A statement costs
  * about as much as a gRPC call, however many rows it returns (ADR 49); a single read waits for
  * nothing.
  */
 export function createWorkflowReads(database: Queryable): WorkflowReads {
-  let waiting = new Map<string, Read>();
-
-  const flush = (): void => {
-    const reads = [...waiting.values()];
-    waiting = new Map();
-    for (let start = 0; start < reads.length; start += READS_MAX) {
-      void answerTogether(database, reads.slice(start, start + READS_MAX));
-    }
-  };
-
+  /** Reads of this turn. Callers of a later one get a state that is not older than their call. */
+  const waiting = new Map<string, Promise<VisualWorkflow>>();
+  const reads = new Batcher<WorkflowKey, VisualWorkflow>({
+    itemsMax: READS_MAX,
+    handle: answerTogether((keys) => {
+      for (const key of keys) waiting.delete(nameOf(key));
+      return readTogether(database, keys);
+    }),
+  });
   return {
     get(key) {
       const name = nameOf(key);
-      const known = waiting.get(name);
-      if (known !== undefined) return known.answer.promise;
-      const read = { key, answer: Promise.withResolvers<VisualWorkflow>() };
-      if (waiting.size === 0) setImmediate(flush);
-      waiting.set(name, read);
-      return read.answer.promise;
+      const answer = waiting.get(name) ?? reads.ask(key);
+      waiting.set(name, answer);
+      return answer;
     },
   };
 }
 
-async function answerTogether(database: Queryable, reads: readonly Read[]): Promise<void> {
+/** Large workflows are promises: small ones do not wait for them. */
+async function readTogether(
+  database: Queryable,
+  keys: readonly WorkflowKey[],
+): Promise<Promise<VisualWorkflow>[]> {
   const small = new Map<string, VisualWorkflow>();
-  try {
-    if (reads.length > 1) {
-      const keys = reads.map(({ key }) => key);
-      for (const { companyId, ...found } of await findSmallWorkflows(database, keys, BYTES_MAX)) {
-        small.set(nameOf({ companyId, workflowId: found.workflow.id }), found);
-      }
+  if (keys.length > 1) {
+    for (const { companyId, ...found } of await findSmallWorkflows(database, keys, BYTES_MAX)) {
+      small.set(nameOf({ companyId, workflowId: found.workflow.id }), found);
     }
-  } catch (error) {
-    for (const { answer } of reads) answer.reject(error);
-    return;
   }
-  for (const { key, answer } of reads) {
-    answer.resolve(small.get(nameOf(key)) ?? getWorkflowWithCanvas(database, key));
-  }
+  return keys.map(async (key) => small.get(nameOf(key)) ?? getWorkflowWithCanvas(database, key));
 }
 
 /** Compares id and company: several companies may ask for the same id, and one of them owns it. */

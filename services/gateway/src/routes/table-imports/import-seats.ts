@@ -1,3 +1,4 @@
+import { Turns } from "@workflow/async";
 import { AppError } from "@workflow/errors";
 
 /** Admits a limited number of imports; the others wait in line. */
@@ -9,11 +10,6 @@ export interface Seats {
   take(company: string): Promise<() => void>;
 }
 
-interface Waiting {
-  company: string;
-  enter: () => void;
-}
-
 const WAITING_MAX = 50;
 /** Well below the time after which the server gives up an incomplete request. */
 const WAIT_MS = 60_000;
@@ -23,55 +19,26 @@ const WAIT_MS = 60_000;
  * @param seatsEach the places of one company
  */
 export function createSeats({ seats, seatsEach }: { seats: number; seatsEach: number }): Seats {
-  const taken = new Map<string, number>();
-  let takenInAll = 0;
-  const line: Waiting[] = [];
-
-  const hasRoom = (company: string): boolean =>
-    takenInAll < seats && (taken.get(company) ?? 0) < seatsEach;
-
-  const change = (company: string, by: 1 | -1): void => {
-    takenInAll += by;
-    const count = (taken.get(company) ?? 0) + by;
-    if (count === 0) taken.delete(company);
-    else taken.set(company, count);
-  };
-
-  const leave = (company: string): void => {
-    change(company, -1);
-    const index = line.findIndex((each) => hasRoom(each.company));
-    if (index === -1) return;
-    for (const next of line.splice(index, 1)) {
-      change(next.company, 1);
-      next.enter();
-    }
-  };
-
-  const wait = (company: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        line.splice(line.indexOf(waiting), 1);
-        reject(tooMany());
-      }, WAIT_MS);
-      const enter = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const waiting = { company, enter };
-      line.push(waiting);
-    });
-
+  const turns = new Turns({ perTenant: seatsEach, total: seats });
+  let waiting = 0;
   return {
     async take(company) {
-      if (hasRoom(company)) change(company, 1);
-      else if (line.length < WAITING_MAX) await wait(company);
-      else throw tooMany();
-      return () => leave(company);
+      const leave = turns.takeNow(company);
+      if (leave !== null) return leave;
+      if (waiting >= WAITING_MAX) throw tooMany();
+      waiting += 1;
+      try {
+        return await turns.take(company, AbortSignal.timeout(WAIT_MS));
+      } catch (cause) {
+        throw tooMany(cause);
+      } finally {
+        waiting -= 1;
+      }
     },
   };
 }
 
-function tooMany(): AppError {
+function tooMany(cause?: unknown): AppError {
   const message = "Too many large imports are under way. Try again shortly.";
-  return new AppError("UNAVAILABLE", message, { retryAfterMs: 10_000 });
+  return new AppError("UNAVAILABLE", message, { retryAfterMs: 10_000, cause });
 }

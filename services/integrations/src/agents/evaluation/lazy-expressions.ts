@@ -1,6 +1,6 @@
+import type { Scope } from "@workflow/async";
 import { createExpressionPool } from "@workflow/expressions";
 import type { ExpressionPool } from "@workflow/expressions";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 

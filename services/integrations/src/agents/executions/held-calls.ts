@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { loop } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import { renewCalls } from "../../store/agent-calls.ts";
 

@@ -1,7 +1,7 @@
+import { Shares } from "@workflow/async";
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { Shares } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createAgentMetrics } from "./agent-metrics.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { Turns } from "@workflow/async";
 import { AppError } from "@workflow/errors";
-import { Turns } from "@workflow/service";
 import type { Admission } from "../../store/agent-calls.ts";
 
 /** The tokens that a company's agents may use per UTC day (D63). */

@@ -1,7 +1,6 @@
+import type { Scope } from "@workflow/async";
 import { firstIdAt } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { loop } from "@workflow/service";
-import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import { deleteOldTokenDays, endDeadCalls } from "../../store/agent-calls.ts";
 import { deleteOldExecutions } from "../../store/agent-executions.ts";
@@ -30,11 +29,8 @@ export function startAgentUpkeep(
   { sweepEveryMs, retentionDays, logger }: AgentUpkeepOptions,
   scope: Scope,
 ): void {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const sweep = loop({
+  scope.loop({
     name: "dead-agent-calls",
-    signal,
     intervalMs: sweepEveryMs,
     logger,
     run: async () => {
@@ -42,9 +38,8 @@ export function startAgentUpkeep(
       return ended === DEAD_BATCH ? "again" : undefined;
     },
   });
-  const purge = loop({
+  scope.loop({
     name: "purge-agent-executions",
-    signal,
     intervalMs: PURGE_EVERY_MS,
     logger,
     run: async () => {
@@ -52,10 +47,6 @@ export function startAgentUpkeep(
       const executions = await deleteOlderThan(database, retentionDays);
       return days === DAYS_BATCH || executions === EXECUTIONS_BATCH ? "again" : undefined;
     },
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await Promise.all([sweep.done, purge.done]);
   });
 }
 

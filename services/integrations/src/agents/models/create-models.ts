@@ -1,6 +1,6 @@
+import { TIMER_MS_MAX, Turns } from "@workflow/async";
 import { createSafeHttpClient } from "@workflow/http-client";
 import { createScrubber } from "@workflow/scrubber";
-import { Turns } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import { AnswerRooms } from "../../provider-http/answer-room.ts";
 import type { AgentProvider } from "../../domain/agent.ts";
@@ -185,9 +185,6 @@ async function withinTime<T>(
   }
 }
 
-/** 2^31-1: a timer set beyond fires at once. */
-const TIMEOUT_MS_MAX = 2_147_483_647;
-
 function toTimeout(timeoutMs: number): number {
-  return Math.min(Math.max(Math.ceil(timeoutMs), 1), TIMEOUT_MS_MAX);
+  return Math.min(Math.max(Math.ceil(timeoutMs), 1), TIMER_MS_MAX);
 }

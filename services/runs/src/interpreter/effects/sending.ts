@@ -1,4 +1,4 @@
-import { Slices, Turns } from "@workflow/service";
+import { Slices, Turns } from "@workflow/async";
 
 const MIB = 1024 * 1024;
 /**

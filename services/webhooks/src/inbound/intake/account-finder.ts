@@ -1,9 +1,9 @@
+import { answerTogether, Batcher } from "@workflow/async";
 import type { AccountsServiceService } from "@workflow/proto/integrations/v1/accounts";
 import type { RpcClient } from "@workflow/rpc";
 import { isAppError } from "@workflow/errors";
 import { parseBrokerAccount } from "../broker-account.ts";
 import { webhooksWith } from "../../service-identity.ts";
-import { TurnBatches } from "./turn-batches.ts";
 
 const ACCOUNTS_MAX = 100;
 /** The sender waits for its answer meanwhile. */
@@ -17,18 +17,15 @@ interface Holder {
   companyId: string;
 }
 
-interface Question {
-  accountIds: readonly string[];
-  resolve: (companyIds: readonly string[]) => void;
-  reject: (error: unknown) => void;
-}
+/** Each is about some accounts; its answer are the companies that hold one. */
+type Questions = Batcher<readonly string[], readonly string[]>;
 
 /**
  * Finds the companies that hold an active connection of an account. Questions that arrive together share a call.
  */
 export class AccountFinder {
   readonly #accounts: RpcClient<AccountsServiceService>;
-  readonly #linesByProvider = new Map<string, TurnBatches<Question>>();
+  readonly #questions = new Map<string, Questions>();
 
   constructor(accounts: RpcClient<AccountsServiceService>) {
     this.#accounts = accounts;
@@ -43,38 +40,31 @@ export class AccountFinder {
   async find(provider: string, accountIds: readonly string[]): Promise<readonly string[]> {
     const asked = [...new Set(accountIds)].slice(0, ACCOUNTS_MAX);
     if (asked.length === 0) return [];
-    return new Promise((resolve, reject) => {
-      this.#batchesOf(provider).add("", { accountIds: asked, resolve, reject });
-    });
+    return this.#questionsTo(provider).ask(asked);
   }
 
   /** Only providers with a route get here, so there are few of these. */
-  #batchesOf(provider: string): TurnBatches<Question> {
-    const known = this.#linesByProvider.get(provider);
+  #questionsTo(provider: string): Questions {
+    const known = this.#questions.get(provider);
     if (known !== undefined) return known;
-    const line = new TurnBatches<Question>({
+    const questions: Questions = new Batcher<readonly string[], readonly string[]>({
       itemsMax: ACCOUNTS_MAX,
-      bytesMax: ACCOUNTS_MAX,
-      lanesMax: CALLS_MAX,
-      bytesOf: ({ accountIds }) => accountIds.length,
-      work: (questions) => this.#ask(provider, questions),
+      sizeMax: ACCOUNTS_MAX,
+      sizeOf: (accountIds) => accountIds.length,
+      batchesMax: CALLS_MAX,
+      handle: answerTogether((asked) => this.#ask(provider, asked)),
     });
-    this.#linesByProvider.set(provider, line);
-    return line;
+    this.#questions.set(provider, questions);
+    return questions;
   }
 
-  async #ask(provider: string, questions: readonly Question[]): Promise<void> {
-    try {
-      const accountIds = new Set(questions.flatMap((question) => question.accountIds));
-      const holders = await this.#listHolders(provider, [...accountIds]);
-      for (const question of questions) {
-        const wanted = new Set(question.accountIds);
-        const held = holders.filter(({ accountId }) => wanted.has(accountId));
-        question.resolve([...new Set(held.map(({ companyId }) => companyId))].sort());
-      }
-    } catch (error) {
-      for (const question of questions) question.reject(error);
-    }
+  async #ask(provider: string, questions: readonly (readonly string[])[]): Promise<string[][]> {
+    const holders = await this.#listHolders(provider, [...new Set(questions.flat())]);
+    return questions.map((accountIds) => {
+      const wanted = new Set(accountIds);
+      const held = holders.filter(({ accountId }) => wanted.has(accountId));
+      return [...new Set(held.map(({ companyId }) => companyId))].sort();
+    });
   }
 
   async #listHolders(provider: string, accountIds: readonly string[]): Promise<Holder[]> {

@@ -1,8 +1,7 @@
+import type { Scope } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { Logger } from "pino";
-import { loop } from "@workflow/service";
-import type { Loop } from "@workflow/service";
 import { listFullCompanies } from "../../store/claim-inbound-events.ts";
 
 /** Most events of one company that wait for their runs. */
@@ -14,22 +13,16 @@ const RETRY_AFTER_MS = 30_000;
 /** Knows the companies with too many waiting events. */
 export class Backlog {
   #full = new Set<string | null>();
-  readonly #counting: Loop;
 
-  constructor(database: Database, logger: Logger, signal: AbortSignal) {
-    this.#counting = loop({
+  constructor(database: Database, logger: Logger, scope: Scope) {
+    scope.loop({
       name: "inbound-backlog",
-      signal,
       intervalMs: COUNT_INTERVAL_MS,
       logger,
       run: async () => {
         this.#full = new Set(await listFullCompanies(database, EVENTS_PER_COMPANY_MAX));
       },
     });
-  }
-
-  get done(): Promise<void> {
-    return this.#counting.done;
   }
 
   /**

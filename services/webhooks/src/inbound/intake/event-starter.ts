@@ -1,3 +1,4 @@
+import { backoffMs, halfRandom } from "@workflow/async";
 import type { Database } from "@workflow/db";
 import { toAppError } from "@workflow/errors";
 import type {
@@ -38,8 +39,7 @@ const START_TIMEOUT_MS = 8_000;
 const TRIES_MAX = 20;
 /** The runs service remembers started events for 8 days. */
 const AGE_MAX_MS = 7 * 24 * 60 * 60 * 1000;
-const RETRY_MIN_MS = 1_000;
-const RETRY_MAX_MS = 10 * 60 * 1000;
+const RETRIES = { firstMs: 2_000, maxMs: 10 * 60 * 1000 } as const;
 /** The pause while other services are away. */
 const AWAY_RETRY_MS = 5_000;
 const LIMITED_RETRY_MS = 15_000;
@@ -144,7 +144,7 @@ export function tryAgain(
   error: string,
 ): Settlement {
   if (attempts >= TRIES_MAX) return { id, status: "failed", error };
-  const retryInMs = jittered(Math.min(RETRY_MIN_MS * 2 ** attempts, RETRY_MAX_MS));
+  const retryInMs = backoffMs(attempts, RETRIES);
   return { id, status: "received", error, retryInMs, countsAsTry: true };
 }
 
@@ -155,7 +155,7 @@ export function postpone(
   retryInMs: number,
 ): Settlement {
   if (Date.now() - createdAt.getTime() > AGE_MAX_MS) return { id, status: "failed", error };
-  return { id, status: "received", error, retryInMs: jittered(retryInMs), countsAsTry: false };
+  return { id, status: "received", error, retryInMs: halfRandom(retryInMs), countsAsTry: false };
 }
 
 function toTriggeringEvent(event: StartableEvent): TriggeringEvent {
@@ -176,9 +176,4 @@ function toTriggeringEvent(event: StartableEvent): TriggeringEvent {
 
 function runCountOf(settlement: Settlement): number {
   return settlement.status === "processed" ? settlement.started.length : 0;
-}
-
-/** Half fixed and half random, so that events which failed together do not come back together. */
-function jittered(ms: number): number {
-  return ms / 2 + (ms / 2) * Math.random();
 }

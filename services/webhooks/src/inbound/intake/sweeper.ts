@@ -1,9 +1,8 @@
+import type { Loop, Scope } from "@workflow/async";
 import { newId } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { toAppError } from "@workflow/errors";
 import { EVENT_ID_PREFIX } from "@workflow/events";
-import { loop } from "@workflow/service";
-import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import {
   CLAIM_COMPANIES_MAX,
@@ -27,7 +26,8 @@ interface SweeperOptions {
   accounts: AccountFinder;
   starter: EventStarter;
   logger: Logger;
-  signal: AbortSignal;
+  /** Ends the sweeper. */
+  scope: Scope;
 }
 
 /**
@@ -41,10 +41,9 @@ export class Sweeper {
 
   constructor(options: SweeperOptions) {
     this.#options = options;
-    const { signal, logger } = options;
-    this.#sweeping = loop({
+    const { scope, logger } = options;
+    this.#sweeping = scope.loop({
       name: "inbound-sweeper",
-      signal,
       intervalMs: INTERVAL_MS,
       logger,
       run: async () => {
@@ -52,10 +51,6 @@ export class Sweeper {
         return found > 0 ? "again" : undefined;
       },
     });
-  }
-
-  get done(): Promise<void> {
-    return this.#sweeping.done;
   }
 
   /** Called when an event is due. */

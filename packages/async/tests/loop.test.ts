@@ -74,6 +74,19 @@ describe("a loop", () => {
     await waitFor(() => left === 0);
   });
 
+  it("pauses for as long as a round says, in place of its interval", async () => {
+    let rounds = 0;
+    start({
+      intervalMs: HOUR_MS,
+      run: async () => {
+        rounds += 1;
+        return 1;
+      },
+    });
+
+    await waitFor(() => rounds >= 3);
+  });
+
   it("survives a failing round, which it logs", async () => {
     const lines: string[] = [];
     let rounds = 0;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { describe, expect, it } from "@jest/globals";
 import { createScope } from "../src/index.ts";
 
@@ -52,5 +53,53 @@ describe("a scope", () => {
     expect(await scope.guard(async () => "running")).toBe("running");
     expect(closed).toEqual([]);
     await scope.close();
+  });
+});
+
+describe("background work of a scope", () => {
+  it("is ended, and waited for, when the scope closes, after what was opened later", async () => {
+    const order: string[] = [];
+    const scope = createScope();
+    scope.defer(() => void order.push("opened first"));
+    scope.background(async (signal) => {
+      await once(signal, "abort");
+      await new Promise(setImmediate);
+      order.push("background ended");
+    });
+    scope.defer(() => void order.push("opened last"));
+
+    await scope.close();
+
+    expect(order).toEqual(["opened last", "background ended", "opened first"]);
+  });
+
+  it("fails the close when it fails", async () => {
+    const scope = createScope();
+    scope.background(async () => {
+      throw new Error("stuck");
+    });
+
+    await expect(scope.close()).rejects.toThrow("stuck");
+  });
+
+  it("may be a loop, whose last round is waited for", async () => {
+    const scope = createScope();
+    const begun = Promise.withResolvers<void>();
+    const order: string[] = [];
+    scope.loop({
+      name: "test",
+      intervalMs: 3_600_000,
+      logger: { error: () => {} },
+      run: async (signal) => {
+        begun.resolve();
+        await once(signal, "abort");
+        order.push("round ended");
+      },
+    });
+    await begun.promise;
+
+    await scope.close().then(() => order.push("closed"));
+
+    expect(order).toEqual(["round ended", "closed"]);
   });
 });

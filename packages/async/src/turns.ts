@@ -62,13 +62,13 @@ export class Turns {
   }
 
   /**
-   * Takes a place, or `amount` of them, if that is free and nobody waits.
+   * Takes a place, or `amount` of them, if that is free and nobody who waits comes first.
    *
    * @returns releases it, to be called once; null when there is none now
    */
   takeNow(tenant: string, amount = 1): (() => void) | null {
     const wanted = Math.min(amount, this.#perTenant, this.#total);
-    const isFree = this.#waiting.size === 0 && this.#fits(tenant, wanted);
+    const isFree = this.#fits(tenant, wanted) && !this.#isAwaited(tenant);
     return isFree ? this.#occupy(tenant, wanted) : null;
   }
 
@@ -79,6 +79,17 @@ export class Turns {
 
   #fits(tenant: string, amount: number): boolean {
     return this.#fitsAll(amount) && this.#fitsTenant(tenant, amount);
+  }
+
+  /** Tenants at their own limit, who can use no place that becomes free, hold up nobody else. */
+  #isAwaited(tenant: string): boolean {
+    if (this.#waiting.size === 0) return false;
+    if (this.#waiting.has(tenant)) return true;
+    for (const [other, queue] of this.#waiting) {
+      const [next] = queue;
+      if (next !== undefined && this.#fitsTenant(other, next.amount)) return true;
+    }
+    return false;
   }
 
   #fitsAll(amount: number): boolean {

@@ -1,21 +1,29 @@
-import type { Logger } from "pino";
+import { backoffMs } from "./backoff.ts";
+import { Bell } from "./bell.ts";
+import { sleep } from "./sleep.ts";
 
-const BACKOFF_MIN_MS = 200;
+const BACKOFF_FIRST_MS = 400;
 const BACKOFF_MAX_MS = 30_000;
+
+/** What a loop needs of a logger; pino's loggers fit. */
+export interface LoopLogger {
+  error(fields: object, message: string): void;
+}
 
 export interface LoopOptions {
   /** The name in the log. */
   name: string;
   /** Ends the loop. */
   signal: AbortSignal;
-  /** The pause between two runs, unless woken earlier. */
+  /** The pause between two rounds in milliseconds, unless woken earlier. */
   intervalMs: number;
-  logger: Logger;
+  logger: LoopLogger;
   /**
    * One round of work, which must end soon after the signal is aborted. `"again"` means that there is
-   * more to do, and the next round follows at once.
+   * more to do, and the next round follows at once. A number is the pause until then, in milliseconds, in place of
+   * the interval.
    */
-  run: (signal: AbortSignal) => Promise<"again" | void>;
+  run: (signal: AbortSignal) => Promise<"again" | number | void>;
 }
 
 /** A background task that repeats. */
@@ -45,21 +53,15 @@ async function repeat(options: LoopOptions, bell: Bell): Promise<void> {
       const outcome = await run(signal);
       failures = 0;
       if (outcome === "again") await nextTurn();
-      else await bell.pause(intervalMs, signal);
+      else await bell.wait(outcome ?? intervalMs, signal);
     } catch (error) {
       if (isAborted(signal)) break;
       failures += 1;
       logger.error({ err: error, loop: name, failures }, "a background task failed");
-      await new Bell().pause(backoffMs(failures, intervalMs), signal);
+      const limits = { firstMs: BACKOFF_FIRST_MS, maxMs: Math.max(BACKOFF_MAX_MS, intervalMs) };
+      await sleep(backoffMs(failures, limits), signal);
     }
   }
-}
-
-/** Half fixed and half random, so that processes which failed together do not return together. */
-function backoffMs(failures: number, intervalMs: number): number {
-  const longestMs = Math.max(BACKOFF_MAX_MS, intervalMs);
-  const fullMs = Math.min(BACKOFF_MIN_MS * 2 ** Math.min(failures, 20), longestMs);
-  return fullMs / 2 + (fullMs / 2) * Math.random();
 }
 
 /** Lets I/O and signals in between rounds that never pause. */
@@ -70,34 +72,4 @@ function nextTurn(): Promise<void> {
 /** Checked through a function, since the compiler does not expect it to change while awaiting. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
-}
-
-/** A pause that can be cut short, even by a ring before it began. */
-class Bell {
-  #hasRung = false;
-  #wakeSleeper: (() => void) | undefined;
-
-  ring(): void {
-    this.#hasRung = true;
-    this.#wakeSleeper?.();
-  }
-
-  silence(): void {
-    this.#hasRung = false;
-  }
-
-  pause(ms: number, signal: AbortSignal): Promise<void> {
-    if (this.#hasRung || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        this.#wakeSleeper = undefined;
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener("abort", end, { once: true });
-      this.#wakeSleeper = end;
-    });
-  }
 }

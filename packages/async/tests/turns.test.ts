@@ -84,4 +84,28 @@ describe("turns", () => {
     all();
     expect(turns.isAtLimit("a", 1_000)).toBe(false);
   });
+
+  it("are had at once past a tenant at its own limit", async () => {
+    const turns = new Turns({ perTenant: 1, total: 2 });
+    const a = await turns.take("a", never);
+    const secondOfA = turns.take("a", never);
+
+    const b = turns.takeNow("b");
+
+    expect(b).not.toBeNull();
+    a();
+    (await secondOfA)();
+  });
+
+  it("are not had at once past a tenant that waits for more room", async () => {
+    const turns = new Turns({ perTenant: 4, total: 4 });
+    const a = await turns.take("a", never, 2);
+    const large = turns.take("b", never, 4);
+
+    expect(turns.takeNow("c")).toBeNull();
+
+    a();
+    (await large)();
+    expect(turns.takeNow("c")).not.toBeNull();
+  });
 });
