@@ -65,7 +65,7 @@ async function start(options: z.output<typeof gatewayStart>): Promise<void> {
       : await letEverybodyIn(authenticator, options.apiKey),
     rateLimits: { admit: () => {}, admitInbound: () => {} },
     database,
-    forget: () => {},
+    invalidateAccess: () => {},
     // Nobody signs in, and no list is paged.
     signIns: Object.create(null),
     cursors: Object.create(null),
