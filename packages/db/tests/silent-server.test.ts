@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { createTestDatabase } from "@workflow/testkit";
 import type { TestDatabase } from "@workflow/testkit";
 import { z } from "zod";
@@ -53,6 +53,9 @@ async function startLink() {
   };
 }
 
+/** Limits of links are real ones, and pass one after the other. */
+jest.setTimeout(120_000);
+
 describe("a server that falls silent without closing its connections", () => {
   it("fails queries as UNAVAILABLE, rollbacks included, and is used again once it answers", async () => {
     const link = await startLink();
@@ -75,6 +78,32 @@ describe("a server that falls silent without closing its connections", () => {
       link.cut(false);
 
       expect(await database.oneFirst(one)).toBe(1);
+    } finally {
+      await link.close();
+      await database.end();
+    }
+  });
+
+  it("is given up by who connects, first or later, as UNAVAILABLE", async () => {
+    const link = await startLink();
+    const options = {
+      connectionUri: link.url,
+      applicationName: "test",
+      maxConnections: 2,
+      idleInTransactionTimeoutMs: 120_000,
+    };
+    const database = await openDatabase(options);
+    try {
+      const second = await database.transaction(async (transaction) => {
+        await transaction.oneFirst(one);
+        link.cut(true);
+        const refused = await database.oneFirst(one).catch(databaseErrorToAppError);
+        link.cut(false);
+        return refused;
+      });
+      expect(second).toMatchObject({ reason: "UNAVAILABLE" });
+      link.cut(true);
+      await expect(openDatabase(options)).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     } finally {
       await link.close();
       await database.end();

@@ -40,6 +40,7 @@ export {
   createRevokedTokens,
   deleteExpiredRevocations,
   insertRevokedToken,
+  listRevocationsOf,
   parseRevocation,
 } from "./revoked-tokens.ts";
 export type { NamedRevocation, RevokedToken, RevokedTokens } from "./revoked-tokens.ts";

@@ -32,6 +32,7 @@ const STALE_MS = 5_000;
 const CLOCKS_APART = sql.fragment`interval '1 day'`;
 
 const jtiRow = z.object({ jti: z.string() });
+const revokedToken = z.object({ jti: z.string(), expiresAt: z.date() });
 const nothing = z.object({});
 /** As `mint-token` names them; no token looks like that. */
 const JTI = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -87,6 +88,18 @@ async function listRevokedTokens(
     where expires_at > now() - ${CLOCKS_APART}
   `);
   return rows.map(({ jti }) => jti);
+}
+
+/** The revoked tokens of a service that have not expired. */
+export function listRevocationsOf(
+  queryable: Queryable,
+  schema: TokenAudience,
+): Promise<readonly RevokedToken[]> {
+  return queryable.any(sql.type(revokedToken)`
+    select jti, expires_at as "expiresAt" from ${sql.identifier([schema, "revoked_tokens"])}
+    where expires_at > now() - ${CLOCKS_APART}
+    order by jti
+  `);
 }
 
 /** What an operator names; the company is known when the token itself was given, and not verified. */

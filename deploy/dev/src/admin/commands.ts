@@ -1,3 +1,4 @@
+import { applyRevocationsCommand } from "./apply-revocations.ts";
 import { auditLogCommand } from "./audit-log.ts";
 import type { Command } from "./command.ts";
 import { createApiKeyCommand } from "./create-api-key.ts";
@@ -9,8 +10,10 @@ import {
   redriveDeadLetterCommand,
 } from "./dead-letters.ts";
 import { listCompaniesCommand } from "./list-companies.ts";
+import { listRevocationsCommand } from "./list-revocations.ts";
 import { migrateCommand } from "./migrate.ts";
 import { mintTokenCommand } from "./mint-token.ts";
+import { revokeCredentialsCommand } from "./revoke-credentials.ts";
 import { revokeTokenCommand } from "./revoke-token.ts";
 import { rotateKekCommand } from "./rotate-kek.ts";
 import { setPasswordCommand } from "./set-password.ts";
@@ -38,6 +41,9 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["list-companies", listCompaniesCommand],
   ["mint-token", mintTokenCommand],
   ["revoke-token", revokeTokenCommand],
+  ["revoke-credentials", revokeCredentialsCommand],
+  ["list-revocations", listRevocationsCommand],
+  ["apply-revocations", applyRevocationsCommand],
   ["migrate", migrateCommand],
   ["set-up-nats", setUpNatsCommand],
   ["list-dead-letters", listDeadLettersCommand],

@@ -1,3 +1,5 @@
+export { applyRevocations } from "./apply-revocations.ts";
+export type { AppliedRevocations, LeftMember, RevocationsToApply } from "./apply-revocations.ts";
 export { createApiKey } from "./create-api-key.ts";
 export type { CreateApiKeyInput, CreatedApiKey } from "../identity/create-api-key.ts";
 export { createCompany, insertPreparedCompany } from "./create-company.ts";
@@ -7,6 +9,10 @@ export type { CreatedUser, CreateUserInput, PreparedUser } from "./create-user.t
 export { ensureFirstCompany } from "./ensure-first-company.ts";
 export type { FirstCompany } from "./ensure-first-company.ts";
 export { listAuditEvents } from "./list-audit-events.ts";
+export { listRevocations } from "./list-revocations.ts";
+export type { CompanyRevocations } from "./list-revocations.ts";
+export { CREDENTIAL_KINDS, revokeCredentials } from "./revoke-credentials.ts";
+export type { CredentialCount, CredentialKind, CredentialSelection } from "./revoke-credentials.ts";
 export { recordAdminEvent } from "./record-admin-event.ts";
 export type { AdminEvent } from "./record-admin-event.ts";
 export { setPassword } from "./set-password.ts";

@@ -64,7 +64,11 @@ export async function removeMember(
   });
 }
 
-async function endMembership(
+/**
+ * Ends a membership and the sessions in its company, and deletes a person without another company.
+ * Call it while the members are locked.
+ */
+export async function endMembership(
   transaction: Transaction,
   companyId: string,
   userId: string,

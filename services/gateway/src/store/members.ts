@@ -91,7 +91,18 @@ export async function getMember(
   companyId: string,
   userId: string,
 ): Promise<FoundMember> {
-  const found = await database.maybeOne(sql.type(foundMember)`
+  const found = await findMember(database, companyId, userId);
+  if (found === null) throw new AppError("NOT_FOUND", "Member not found");
+  return found;
+}
+
+/** A member of a company, or an invited person; null without one of this id. */
+export function findMember(
+  database: Queryable,
+  companyId: string,
+  userId: string,
+): Promise<FoundMember | null> {
+  return database.maybeOne(sql.type(foundMember)`
     select
       m.user_id as "userId", u.email, u.name, m.role, m.created_at as "createdAt",
       false as "isInvited"
@@ -103,8 +114,6 @@ export async function getMember(
     from gateway.invitations
     where company_id = ${companyId} and id = ${userId}
   `);
-  if (found === null) throw new AppError("NOT_FOUND", "Member not found");
-  return found;
 }
 
 /** Whether an e-mail address belongs to a member or an invited person. */
