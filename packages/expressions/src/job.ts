@@ -1,18 +1,18 @@
 import type { EvaluatorRequest, EvaluatorResponse } from "./protocol.ts";
 
-/** One expression that somebody waits for. */
+/** An expression that a caller waits for. */
 export interface Job {
   readonly companyId: string;
   readonly request: EvaluatorRequest;
-  /** What it takes of the service's memory while it waits, in characters. */
+  /** The memory that it takes while it waits, in characters. */
   readonly chars: number;
-  /** When it began to wait, by `performance.now()`. */
+  /** When the wait began, by `performance.now()`. */
   readonly since: number;
-  /** Whether its caller has heard the end of it. */
+  /** True when its caller has an answer. */
   done: boolean;
-  /** Whether it gets a new process, and nothing else beside it. */
+  /** True when it needs a new process for itself. */
   alone: boolean;
-  /** Whether it had to make room before; once is enough. */
+  /** True when it has made room before; once is enough. */
   preempted: boolean;
   resolve(response: EvaluatorResponse): void;
   reject(error: Error): void;

@@ -1,7 +1,9 @@
 import { counterIn, gaugeIn } from "@workflow/service";
 import type { Counter, Gauge, Registry } from "prom-client";
 
-/** Counts expressions that were refused as too many of their company waited; pools may share it. */
+/**
+ * Counts expressions that were refused because too many of their company waited. Pools may share the counter.
+ */
 export function refusedCounter(registry: Registry): Counter {
   return counterIn(registry, {
     name: "expressions_refused_total",
@@ -9,27 +11,26 @@ export function refusedCounter(registry: Registry): Counter {
   });
 }
 
-/** What a pool has to do at a moment. */
+/** The work of a pool at a moment. */
 interface QueueState {
-  /** Expressions that wait for a process. */
+  /** The number of expressions that wait for a process. */
   waiting: number;
-  /** When the one that waits longest began to, by `performance.now()`; null when none waits. */
+  /** When the longest wait began, by `performance.now()`; null when nothing waits. */
   oldestSince: number | null;
-  /** Processes at work. */
+  /** The number of busy processes. */
   running: number;
 }
 
 /**
- * Shows a pool's queue under its name. It is looked at when it is asked for: that takes no longer than there
- * are companies that wait.
- *
- * @returns ends it
+ * Exports a pool's queue under its name. The queue is read at each scrape, in time proportional to the waiting
+ * companies.
+ * @returns a function that ends the export
  */
 export function showQueue(registry: Registry, pool: string, look: () => QueueState): () => void {
   const shown = lookersOf(registry);
   shown.set(pool, look);
   return () => {
-    // Another pool of the same name may have come after this one.
+    // A newer pool may have the same name.
     if (shown.get(pool) === look) shown.delete(pool);
   };
 }
@@ -38,7 +39,7 @@ type Lookers = Map<string, () => QueueState>;
 
 const lookersByRegistry = new WeakMap<Registry, Lookers>();
 
-/** The pools that share a registry, and with it the gauges. */
+/** The pools that share a registry and its gauges. */
 function lookersOf(registry: Registry): Lookers {
   const known = lookersByRegistry.get(registry);
   if (known !== undefined) return known;

@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 
 let source: string | undefined;
 
-/** The text of an evaluator's program, JSONata included; it imports no module and reads no file. */
+/** The text of the evaluator program, JSONata included. It imports no module and reads no file. */
 export function evaluatorSource(): string {
   source ??= [
-    // It sets the global variable `jsonata`, as there is neither `module` nor `exports`.
+    // Without `module` and `exports`, the script sets the global variable `jsonata`.
     createRequire(import.meta.url).resolve("jsonata/jsonata.min.js"),
     new URL("./program/evaluator.js", import.meta.url),
   ]

@@ -1,9 +1,9 @@
 import type { ParsedExpression } from "@workflow/definition";
 
-/** What the service asks an evaluator to do. */
+/** A request of the service to an evaluator. */
 export type EvaluatorRequest = EvaluationRequest | ParseRequest;
 
-/** To evaluate an expression. */
+/** A request to evaluate an expression. */
 export interface EvaluationRequest {
   id: number;
   kind: "evaluate";
@@ -11,11 +11,11 @@ export interface EvaluationRequest {
   expression: string;
   /** The expression's input document as JSON text. */
   input: string;
-  /** Most characters that the result's JSON text may have. */
+  /** The longest allowed JSON text of the result, in characters. */
   outputCharsMax: number;
 }
 
-/** To say what an expression reads, without evaluating it. */
+/** A request to tell what an expression reads, without an evaluation. */
 export interface ParseRequest {
   id: number;
   kind: "parse";
@@ -23,14 +23,14 @@ export interface ParseRequest {
   expression: string;
 }
 
-/** What an evaluator answers; `output` is JSON text. */
+/** The answer of an evaluator; `output` is JSON text. */
 export type EvaluatorResponse =
   | { id: number; ok: true; kind: "evaluate"; output: string }
   | { id: number; ok: true; kind: "parse"; parsed: ParsedExpression }
   | { id: number; ok: false; code: "EXPRESSION_FAILED" | "OUTPUT_TOO_LARGE"; message: string };
 
-/** To an evaluator: more to do, or that nothing of what waits in it is wanted any more. */
+/** A message to an evaluator: further work, or `drop` for everything that waits in it. */
 export type EvaluatorMessage = readonly EvaluatorRequest[] | "drop";
 
-/** From an evaluator: that it has started, that it has dropped what it was told to, or an answer. */
+/** A message from an evaluator: it has started, it has dropped its work, or an answer. */
 export type EvaluatorAnswer = EvaluatorResponse | "ready" | "dropped";

@@ -6,34 +6,34 @@ import type { EvaluatorAnswer, EvaluatorMessage } from "./protocol.ts";
 /** A process that evaluates expressions. */
 export interface Evaluator {
   send(message: EvaluatorMessage): void;
-  /** Processor time that it has used, in milliseconds; null where the system does not tell. */
+  /** The processor time used so far, in milliseconds; null where the system does not tell. */
   cpuMs(): number | null;
-  /** Ends it, whatever it does; resolves when it is gone. None of the events follows. */
+  /** Kills the process. Resolves when it is gone; no event follows. */
   kill(): Promise<void>;
 }
 
-/** What becomes of an evaluator; at most one of the last two, once. */
+/** The events of an evaluator. One of the last two comes at most once. */
 export interface EvaluatorEvents {
-  /** In the order of the requests; `ready` comes first. */
+  /** Answers come in the order of requests, after `ready`. */
   onAnswer(answer: EvaluatorAnswer): void;
-  /** V8 or the system ended it, commonly for want of memory. */
+  /** V8 or the system has ended the process, usually for lack of memory. */
   onCrash(): void;
-  /** It could not be started, or ended for another reason. */
+  /** The process could not start, or ended for another reason. */
   onFailure(error: Error): void;
 }
 
-/** How an evaluator is started. */
+/** Options of a new evaluator. */
 export interface EvaluatorOptions {
   confinement: Confinement;
-  /** The text of its program, an ES module that imports nothing. */
+  /** The program's text, an ES module without imports. */
   source: string;
-  /** V8's heap in MiB; beyond it V8 aborts the process, and with it nothing else. */
+  /** V8's heap limit in MiB. Beyond it, V8 aborts only this process. */
   memoryMiB: number;
 }
 
 /**
- * Should an expression ever get out of JSONata: no file, no other program, no thread, no native code,
- * and no code from strings.
+ * An expression that escapes JSONata gets no file, no other program, no thread, no native code, and no code from
+ * strings.
  */
 const PERMISSIONS = [
   "--permission",
@@ -41,7 +41,7 @@ const PERMISSIONS = [
   "--disable-warning=SecurityWarning",
 ];
 
-/** Starts a confined process whose environment is empty and whose heap is limited. */
+/** Starts a confined process with an empty environment and a limited heap. */
 export function startEvaluator(
   { confinement, source, memoryMiB }: EvaluatorOptions,
   events: EvaluatorEvents,
@@ -57,7 +57,7 @@ export function startEvaluator(
     env: {},
     cwd: "/",
     serialization: "advanced",
-    // A group of its own: an interrupt at the terminal is for us to handle, not for it.
+    // A process group of its own: the service handles an interrupt at the terminal.
     detached: true,
     stdio: ["pipe", "ignore", "ignore", "ipc"],
   });
@@ -81,7 +81,7 @@ export function startEvaluator(
       else events.onFailure(new Error(`an evaluator ended with ${code}`));
     }),
   );
-  // Its exit tells what went wrong.
+  // The exit event reports the fault.
   child.stdin?.on("error", () => {});
   child.stdin?.end(source);
   // An idle pool keeps no process alive.
@@ -89,13 +89,13 @@ export function startEvaluator(
   child.channel?.unref();
   return {
     send(message) {
-      // Without a channel the exit is about to be reported.
+      // Without a channel, the exit event is about to come.
       if (child.connected) child.send(message, () => {});
     },
     cpuMs: () => (child.pid === undefined ? null : readCpuMs(child.pid)),
     kill() {
       over = true;
-      // Whoever waits for its end can.
+      // A caller may wait for the process's end.
       child.ref();
       child.kill("SIGKILL");
       return gone.promise;
@@ -103,10 +103,12 @@ export function startEvaluator(
   };
 }
 
-/** Linux counts in hundredths of a second, whatever its clock does inside. */
+/** Linux counts in hundredths of a second, whatever its internal clock is. */
 const MS_PER_TICK = 10;
 
-/** Time in user and system mode: fields 14 and 15 of proc_pid_stat(5), after a name in brackets. */
+/**
+ * The time in user and system mode: fields 14 and 15 of proc_pid_stat(5), behind a name in brackets.
+ */
 function readCpuMs(pid: number): number | null {
   let stat: string;
   try {

@@ -40,10 +40,10 @@ export function listInfiniteNumbers(text: string, value: unknown): string[][] {
   return listPaths(value, (item) => typeof item === "number" && !Number.isFinite(item));
 }
 
-/** Stands where a number was lost. No JSON value is a symbol. */
+/** Marks the place of a lost number. No JSON value is a symbol. */
 const LOST = Symbol("lost number");
 
-/** Few texts have a large number, so that only those are parsed again for the digits written. */
+/** Few texts have a large number. Only those are parsed again for the written digits. */
 function hasLargeNumber(value: unknown): boolean {
   if (typeof value === "number") return Math.abs(value) >= INTEGER_MAX;
   if (typeof value !== "object" || value === null) return false;
@@ -54,7 +54,7 @@ function hasLargeNumber(value: unknown): boolean {
 function isLost(value: number, source: string): boolean {
   const size = Math.abs(value);
   if (size < INTEGER_MAX) return false;
-  // What is read as 2^53 may have been a neighbour.
+  // A neighbour of 2^53 may also be read as 2^53.
   if (size === INTEGER_MAX) return significantDigits(source) !== String(INTEGER_MAX);
   return size === Infinity || size < EXPONENT_MIN || !/[.e]/i.test(source);
 }

@@ -1,7 +1,7 @@
-/** Containers that may be nested in one JSON text (D2). */
+/** The number of containers that may be nested in one JSON text (D2). */
 export const NESTING_MAX = 64;
 
-/** A parsed JSON text, or what is wrong with it in words for the caller. */
+/** A parsed JSON text, or the fault in words for the caller. */
 export type JsonTextResult = { ok: true; value: unknown } | { ok: false; message: string };
 
 /**
@@ -32,8 +32,8 @@ export function isStorableText(text: string): boolean {
 }
 
 /**
- * Depth of the deepest container, from the text: also counts what a duplicate key hides from the
- * parsed value but not from Postgres, whose JSON parser is recursive.
+ * The depth of the deepest container in the text. This includes what a duplicate key hides from the parsed value:
+ * Postgres' parser is recursive and sees it.
  */
 function nestingOf(text: string): number {
   let depth = 0;

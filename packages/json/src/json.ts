@@ -1,7 +1,9 @@
-/** Containers (arrays, objects) that may be around a value; the API refuses deeper bodies already (D2). */
+/**
+ * The number of containers that may surround a value. The API refuses deeper bodies before (D2).
+ */
 export const JSON_DEPTH_MAX = 128;
 
-/** A JSON object after `JSON.parse`: own properties only are ever looked at. */
+/** A JSON object after `JSON.parse`. Only its own properties are read. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Whether a value is a JSON object: neither null nor an array. */
@@ -9,12 +11,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An own property, or undefined: `constructor` and `__proto__` are found only where JSON named them. */
+/**
+ * An own property, or undefined. `constructor` and `__proto__` are found only when the JSON has them.
+ */
 export function ownProperty(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Sets an own property, also one called `__proto__`, which a plain assignment would swallow. */
+/** Sets an own property, even one called `__proto__`, which a plain assignment would swallow. */
 export function setOwnProperty(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, {
@@ -28,7 +32,9 @@ export function setOwnProperty(target: Record<string, unknown>, key: string, val
   }
 }
 
-/** Deep equality of JSON values; the order of an object's keys does not count. Walks no call stack. */
+/**
+ * Deep equality of JSON values, without recursion. The order of an object's keys does not count.
+ */
 export function jsonEquals(left: unknown, right: unknown): boolean {
   const pending: [unknown, unknown][] = [[left, right]];
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
@@ -52,8 +58,8 @@ export function jsonEquals(left: unknown, right: unknown): boolean {
 }
 
 /**
- * Whether a value nests deeper than `JSON_DEPTH_MAX`. Goes through it level by level, so it needs no
- * call stack. Only arrays and objects are noted down: a list of 100,000 numbers is one entry.
+ * Whether a value nests deeper than `JSON_DEPTH_MAX`. It visits level by level, without recursion, and notes only
+ * arrays and objects: a list of 100,000 numbers is one entry.
  */
 export function isTooDeep(root: unknown): boolean {
   let level = containersIn([root]);
@@ -70,9 +76,8 @@ function containersIn(container: object): object[] {
 }
 
 /**
- * Bytes of a value as JSON in UTF-8. Stops counting and answers Infinity as soon as the size passes
- * `bytesMax` or the nesting passes `JSON_DEPTH_MAX`, so a hostile value costs no more than a
- * fitting one.
+ * The size of a value as JSON in UTF-8 bytes. It stops and returns Infinity once the size passes `bytesMax` or the
+ * nesting passes `JSON_DEPTH_MAX`, so a hostile value costs no more than a fitting one.
  */
 export function measureJson(value: unknown, bytesMax: number, depth = 0): number {
   if (typeof value === "string") return measureString(value, bytesMax);
@@ -93,7 +98,7 @@ export function measureJson(value: unknown, bytesMax: number, depth = 0): number
       if (bytes > bytesMax) return Infinity;
     }
   }
-  // A comma was counted for the last member too.
+  // The last member was counted with a comma, too.
   return bytes > 2 ? bytes - 1 : bytes;
 }
 

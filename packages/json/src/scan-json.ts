@@ -1,14 +1,14 @@
 import { NESTING_MAX } from "./json-text.ts";
 
-/** What can be wrong with a text that should be a JSON object fit for storage. */
+/** A fault of a text that should be a JSON object fit for storage. */
 export interface JsonProblem {
-  /** `type`: it is JSON, but no object. */
+  /** `type`: the text is JSON, but no object. */
   kind: "syntax" | "type" | "depth" | "text";
-  /** Index into the text, in UTF-16 units. */
+  /** The index in the text, in UTF-16 units. */
   position: number;
 }
 
-/** The members of the outermost object, each value as the text that stood there. */
+/** The members of the outermost object, each value as its original text. */
 export type JsonMembers = ReadonlyMap<string, string>;
 
 /** A part of a text: from `start` up to, but not including, `end`. */
@@ -17,17 +17,19 @@ export interface Span {
   end: number;
 }
 
-/** A member of the outermost object whose elements are cut out, too, when it is an array. */
+/** A member of the outermost object. When it is an array, its elements are cut out as well. */
 export interface ArrayCut {
   member: string;
-  /** Begins (anew, when the member is repeated): what came before does not count. */
+  /**
+   * Called when the array begins. A repeated member begins anew, and its earlier elements do not count.
+   */
   onArray: () => void;
   onElement: (span: Span) => void;
 }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERAL = /true|false|null/y;
-/** Everything up to the closing quote; what lies behind a backslash is looked at separately. */
+/** Everything up to the closing quote. Characters behind a backslash are examined separately. */
 const STRING_CHUNK = /[\x20\x21\x23-\x5b\x5d-\uffff]*/y;
 const HEX4 = /[0-9a-fA-F]{4}/y;
 
@@ -59,7 +61,7 @@ export function scanJsonObject(text: string, cut?: ArrayCut): JsonMembers | Json
   }
 }
 
-/** The elements of a JSON array, as they stand in a text that passed `scanJsonObject`. */
+/** The elements of a JSON array in a text that passed `scanJsonObject`. */
 export function cutJsonArray(text: string): string[] {
   const elements: string[] = [];
   new Scanner(text).scanElements(({ start, end }) => elements.push(text.slice(start, end)));
@@ -199,7 +201,7 @@ class Scanner {
     }
   }
 
-  /** An escaped high surrogate needs an escaped low one: decoded UTF-8 holds no halves. */
+  /** An escaped high surrogate needs an escaped low one, because decoded UTF-8 holds no halves. */
   #scanLowSurrogate(start: number): void {
     if (!this.#text.startsWith("\\u", this.#at)) throw new ScanFailure("text", start);
     this.#at += 2;

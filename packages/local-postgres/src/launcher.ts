@@ -6,7 +6,7 @@ import type { OsUser } from "./os-user.ts";
 
 const run = promisify(execFile);
 
-/** Starts one of the Postgres programs, with a folder as its working directory, as the right user. */
+/** Starts a Postgres program as the right user, with a folder as its working directory. */
 export type Launch = (
   program: string,
   args: string[],
@@ -45,7 +45,7 @@ export function folderArgument(folder: string, user: OsUser | null): string {
   return user !== null && process.platform === "linux" ? "/proc/self/cwd" : folder;
 }
 
-/** Whether a program can be run to its end with success. */
+/** Whether a program runs to its end with success. */
 export async function succeeds(launch: Launch, program: string, args: string[]): Promise<boolean> {
   const child = launch(program, args, { cwd: "/", stdio: "ignore" });
   try {
@@ -60,7 +60,7 @@ function changeTo({ uid, gid }: OsUser): string[] {
   return [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
 }
 
-/** Each program gets a session of its own: Ctrl-C in the terminal is for its owner to handle. */
+/** Each program gets its own session, so its owner handles Ctrl-C in the terminal. */
 function viaSetpriv(before: readonly string[], setprivOptions: readonly string[]): Launch {
   const [first = "setpriv", ...rest] = [...before, "setpriv", ...setprivOptions];
   return (program, args, options) =>
@@ -72,7 +72,7 @@ function directly(user: Partial<OsUser>): Launch {
     spawn(program, args, { ...options, ...user, detached: true, env: environment() });
 }
 
-/** No PG* variable of the caller's may reach the server, nor a locale that is not installed. */
+/** The caller's PG* variables must not reach the server, nor a locale that is not installed. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
 }

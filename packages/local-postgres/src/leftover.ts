@@ -9,12 +9,12 @@ const IMMEDIATE_SHUTDOWN_MS = 10_000;
 const EXITING_MS = 1_000;
 
 /**
- * A setting of no effect that names the cluster on the server's command line, where it can be found
- * again: the folder itself is its working directory, which not everybody may ask for.
+ * A setting without effect that names the cluster on the server's command line, so that its process can be found.
+ * The folder itself is the working directory, which not everybody may read.
  */
 export const CLUSTER_SETTING = "local_postgres.cluster";
 
-/** The pid of the live server that serves this cluster, or null. */
+/** The process number of the living server of this cluster, or null. */
 export async function findPostmaster(clusterDir: string): Promise<number | null> {
   const pid = await recordedPid(clusterDir);
   return pid !== null && (await isPostmasterOf(pid, clusterDir)) ? pid : null;
@@ -42,7 +42,7 @@ export async function clearLeftovers(clusterDir: string, stop?: AbortSignal): Pr
     throw new Error(`A Postgres server of ${clusterDir} is running and does not end.`);
   }
   const { uid } = await stat(clusterDir);
-  // Another cluster's may be among them, again and again: no reason to wait for long or to fail.
+  // Processes of another cluster may be among them again and again, so the wait is short and its end no failure.
   await waitUntil(async () => !(await isAnyExiting(uid)), EXITING_MS, stop);
   await removeMisleadingPidFile(clusterDir);
 }
@@ -61,7 +61,7 @@ async function recordedPid(clusterDir: string): Promise<number | null> {
 
 async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
-  // Without /proc (macOS) the pid file is all there is to go by.
+  // Without /proc (macOS), only the pid file tells.
   if (process.platform !== "linux") return true;
   try {
     const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
@@ -73,7 +73,7 @@ async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean>
   }
 }
 
-/** The processes of a server, known by its program and by the folder in which all of them work. */
+/** The processes of a server, recognized by program and working directory. */
 async function serverProcesses(clusterDir: string): Promise<number[]> {
   if (process.platform !== "linux") return [];
   const found: number[] = [];
@@ -84,7 +84,7 @@ async function serverProcesses(clusterDir: string): Promise<number[]> {
       const program = basename(await readlink(`/proc/${name}/exe`));
       if (folder === clusterDir && program.startsWith("postgres")) found.push(Number(name));
     } catch {
-      // Ended meanwhile, or another user's: none of ours.
+      // The process has ended, or belongs to another user.
     }
   }
   return found;
@@ -119,7 +119,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended on its own.
+    // The process has ended by itself.
   }
 }
 

@@ -32,12 +32,12 @@ export async function serverUser(clusterDir: string): Promise<OsUser | null> {
   }
   if (cluster !== null && cluster.uid !== 0) return { uid: cluster.uid, gid: cluster.gid };
   const user = await unprivilegedUser();
-  // A backup that root copied back belongs to root and would be refused by the server.
+  // A backup that root copied back belongs to root, and the server would refuse it.
   if (cluster !== null) await chownTree(clusterDir, user);
   return user;
 }
 
-/** `postgres`, made when missing: initdb wants a user that has a name. */
+/** The user `postgres`, created when missing, because initdb wants a user with a name. */
 async function unprivilegedUser(): Promise<OsUser> {
   const postgres = await lookUp("postgres");
   if (postgres !== null) return postgres;
@@ -45,7 +45,7 @@ async function unprivilegedUser(): Promise<OsUser> {
   try {
     await run("useradd", [...arguments_, "--shell", "/usr/sbin/nologin", "postgres"]);
   } catch {
-    // No useradd, or a read-only /etc: the next best user is nobody.
+    // Without useradd, or with a read-only /etc, the user nobody serves.
   }
   const user = (await lookUp("postgres")) ?? (await lookUp("nobody"));
   if (user === null) {

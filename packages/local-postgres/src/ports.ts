@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** The wanted port when nobody listens there, else one that the system picks. */
+/** The wanted port when it is free, else one that the system picks. */
 export async function findPort(wanted: number | null): Promise<number> {
   const port = (wanted === null ? null : await tryPort(wanted)) ?? (await tryPort(0));
   if (port === null) throw new Error("No free port on 127.0.0.1.");
@@ -12,7 +12,7 @@ export async function isFree(port: number): Promise<boolean> {
   return (await tryPort(port)) !== null;
 }
 
-/** Listens for a moment and returns the port, or null when that is not possible. */
+/** Listens for a moment. Returns the port, or null when that fails. */
 function tryPort(port: number): Promise<number | null> {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<number | null>();

@@ -22,11 +22,11 @@ import type { Launch } from "./launcher.ts";
 import { succeeds } from "./launcher.ts";
 import type { OsUser } from "./os-user.ts";
 
-/** Where root keeps what can be made again, the first that will do. */
+/** Folders where root may keep things that can be made again. The first usable one is taken. */
 const CACHES = ["/var/cache", "/var/lib", tmpdir(), "/var/tmp"];
 const CACHE_NAME = "local-postgres-binaries";
 const DRAFT_PREFIX = "draft-";
-/** Another start copies 60 MB at most. */
+/** Another start copies at most 60 MB in this time. */
 const LOCK_WAIT_MS = 60_000;
 const LOCK_POLL_MS = 50;
 
@@ -69,7 +69,9 @@ export async function reachableBinaries(
   );
 }
 
-/** Tried as that user, since modes do not tell all. The second file stands for `share`. */
+/**
+ * Tries the program as that user, because file modes do not tell everything. The second file stands for `share`.
+ */
 async function isUsable({ postgres, folder }: PostgresBinaries, launch: Launch): Promise<boolean> {
   const catalogue = join(folder, "share/postgresql/postgres.bki");
   return (
@@ -78,14 +80,17 @@ async function isUsable({ postgres, folder }: PostgresBinaries, launch: Launch):
   );
 }
 
-/** Makes the folder of the copies. Throws when others than root could change what lies in it. */
+/**
+ * Creates the folder for copies.
+ * @throws Error when another user than root could change its content
+ */
 async function openCache(cache: string): Promise<void> {
   await mkdir(cache, { mode: 0o755 }).catch(() => {});
   const stats = await lstat(cache);
   if (!stats.isDirectory() || stats.uid !== 0 || (stats.mode & 0o022) !== 0) {
     throw new Error("not a folder of root's alone");
   }
-  // A umask may have taken from it what others need to enter.
+  // A umask may have removed the right to enter.
   await chmod(cache, 0o755);
   for (let folder = dirname(cache); ; folder = dirname(folder)) {
     const { uid, mode } = await lstat(folder);
@@ -107,7 +112,7 @@ async function ensureCopy(source: string, digest: string, copy: string): Promise
     const draft = join(cache, `${DRAFT_PREFIX}${process.pid}`);
     await cp(source, draft, { recursive: true, verbatimSymlinks: true });
     await openToAll(draft);
-    // A copy that lost a part, for instance in a power cut, makes room.
+    // A copy that lost a part, for instance in a power cut, is moved away.
     await rename(copy, join(cache, `${DRAFT_PREFIX}damaged`)).catch(() => {});
     await rename(draft, copy);
   } finally {
@@ -120,7 +125,7 @@ async function isWhole(copy: string, digest: string): Promise<boolean> {
   return (await digestOf(copy).catch(() => null)) === digest;
 }
 
-/** Whoever finds another at work waits for its copy. */
+/** A process that finds another one copying waits for that copy. */
 async function lockCache(cache: string): Promise<FileLock> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {
@@ -131,14 +136,14 @@ async function lockCache(cache: string): Promise<FileLock> {
   }
 }
 
-/** Under the lock every draft is one that was cut short. */
+/** Under the lock, every draft is the rest of an interrupted copy. */
 async function removeDrafts(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     if (name.startsWith(DRAFT_PREFIX)) await rm(join(cache, name), { recursive: true });
   }
 }
 
-/** npm installs files for their owner only when the umask says so. */
+/** A strict umask makes npm install files for their owner only. */
 async function openToAll(path: string): Promise<void> {
   const stats = await lstat(path);
   if (stats.isSymbolicLink()) return;
@@ -148,7 +153,7 @@ async function openToAll(path: string): Promise<void> {
   for (const name of await readdir(path)) await openToAll(join(path, name));
 }
 
-/** One word for the names and the content of all files below a folder; 60 MB take some 0.2 s. */
+/** A hash of the names and contents of all files below a folder; 60 MB take some 0.2 s. */
 async function digestOf(folder: string): Promise<string> {
   const hash = createHash("sha256");
   async function add(path: string): Promise<void> {

@@ -17,18 +17,18 @@ export interface ServerExit {
   signal: NodeJS.Signals | null;
 }
 
-/** Where a server can be spoken to. */
+/** The addresses of a server. */
 export interface Place {
   port: number;
-  /** False when another program has the port: then there is the socket only. */
+  /** False when another program has the port. Then only the socket works. */
   onTcp: boolean;
-  /** Where it takes TCP connections. */
+  /** The address for TCP connections. */
   listenAddress: string;
   socketFolder: string | null;
 }
 
 export interface ServerOptions {
-  /** The program. */
+  /** The path of the program postgres. */
   postgres: string;
   launch: Launch;
   user: OsUser | null;
@@ -43,7 +43,7 @@ export interface Server {
   pid: number;
   exited: Promise<ServerExit>;
   stop: () => Promise<void>;
-  /** What the server has logged since this start. */
+  /** The server's log since this start. */
   readLog(): Promise<string>;
 }
 
@@ -57,7 +57,7 @@ export async function launchServer(options: ServerOptions): Promise<Server> {
     const stdio = ["ignore" as const, log.fd, log.fd];
     const args = serverArguments(options);
     const child = options.launch(options.postgres, args, { cwd: clusterDir, stdio });
-    // Before anything is awaited: a server that ends at once would not be heard of.
+    // This comes before any await: the end of a short-lived server would go unnoticed.
     const exited = watchExit(child);
     return {
       pid: child.pid ?? -1,
@@ -85,7 +85,7 @@ function serverArguments({ clusterDir, user, place, settings }: ServerOptions): 
 }
 
 function watchExit(child: ChildProcess): Promise<ServerExit> {
-  // Where the kernel does not do it (no setpriv), an orderly end of this process takes the server along.
+  // Without setpriv, an orderly end of this process stops the server.
   const interrupt = (): void => void child.kill("SIGINT");
   process.once("exit", interrupt);
   const { promise, resolve } = Promise.withResolvers<ServerExit>();
@@ -102,7 +102,7 @@ async function stopServer(child: ChildProcess, exited: Promise<ServerExit>): Pro
   clearTimeout(timer);
 }
 
-/** Waits for the server; false when it ended, when the caller gave up or when it took too long. */
+/** Waits for the server. False when it ended, the caller gave up, or it took too long. */
 export async function isReady(
   server: Server,
   uri: string,

@@ -21,14 +21,14 @@ export async function openSocketFolder(
     await mkdir(folder, { mode: 0o700 });
     if (user !== null) await chown(folder, user.uid, user.gid);
   } catch {
-    // It is there from an earlier start, or cannot be made: the look below tells which.
+    // The folder exists from an earlier start, or cannot be made. The check below tells which.
   }
   if (!(await isOurs(folder, user)) || !(await canReach(folder, user))) return null;
   await removeSockets(folder);
   return folder;
 }
 
-/** Removes the folder when the server has removed its socket from it. */
+/** Removes the folder once the server has removed its socket. */
 export async function closeSocketFolder(folder: string | null): Promise<void> {
   if (folder !== null) await rmdir(folder).catch(() => {});
 }
@@ -36,7 +36,7 @@ export async function closeSocketFolder(folder: string | null): Promise<void> {
 /** Leaves room for `/.s.PGSQL.65535.lock` within the 107 bytes of a socket's path. */
 const PATH_LENGTH_MAX = 80;
 
-/** Anybody may have made a folder of this name: it counts only when nobody else can look into it. */
+/** Anybody may have made a folder of this name. It is used only when nobody else can read it. */
 async function isOurs(folder: string, user: OsUser | null): Promise<boolean> {
   try {
     const stats = await lstat(folder);
@@ -47,7 +47,7 @@ async function isOurs(folder: string, user: OsUser | null): Promise<boolean> {
   }
 }
 
-/** Root may keep its temporary files where nobody else can enter. */
+/** Root's temporary files may lie where nobody else can enter. */
 async function canReach(folder: string, user: OsUser | null): Promise<boolean> {
   if (user === null) return true;
   for (let above = dirname(folder); ; above = dirname(above)) {
@@ -56,7 +56,10 @@ async function canReach(folder: string, user: OsUser | null): Promise<boolean> {
   }
 }
 
-/** What a killed server left: its number may be another program's now, which would refuse ours. */
+/**
+ * Removes the sockets of a killed server. Another program may have its number, which would make Postgres refuse to
+ * start.
+ */
 async function removeSockets(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith(".s.PGSQL.")) await rm(join(folder, name), { force: true });

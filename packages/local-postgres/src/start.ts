@@ -22,11 +22,11 @@ export interface LocalPostgresOptions {
    * of the machine may ruin the cluster. Default true.
    */
   durable?: boolean;
-  /** Where the server's log goes; `<dataDir>/postgres.log` when absent. */
+  /** The file of the server's log; `<dataDir>/postgres.log` by default. */
   logFile?: string;
   /**
-   * The port to insist on, that of a server which has ended. Without one it is that of the last
-   * time, or another when that is taken.
+   * The required port, that of a former server. By default the last used port is taken, or another one when that is
+   * busy.
    */
   port?: number;
   /**

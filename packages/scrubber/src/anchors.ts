@@ -1,8 +1,8 @@
 import type { SearchBudget } from "./search-budget.ts";
 
 /**
- * How many code units a search looks at first: every form of a secret has an anchor, so many units
- * that are always together.
+ * How many code units a search compares first. Every form of a secret has an anchor: so many units that always
+ * stand together.
  */
 export const ANCHOR_UNITS = 4;
 
@@ -14,14 +14,16 @@ export interface Range {
 
 /** One form of a secret. */
 export interface SecretForm {
-  /** The range that it takes up in a text that has its anchor at an index; null when it does not. */
+  /**
+   * The range of the form in a text whose anchor is at an index; null when the form does not match there.
+   */
   match(text: string, at: number, budget: SearchBudget): Range | null;
 }
 
-/** In which ways a layer of encoding may write one character. */
+/** The ways in which a layer of encoding may write one character. */
 export type WaysToWrite = (char: string) => readonly string[];
 
-/** The first units of everything that a layer of encoding can make of a text. */
+/** The first units of every text that a layer of encoding can produce from a text. */
 export function expand(text: string, ways: WaysToWrite): ReadonlySet<string> {
   let results = new Set([""]);
   for (const char of text) {
@@ -35,20 +37,22 @@ export function expand(text: string, ways: WaysToWrite): ReadonlySet<string> {
   return results;
 }
 
-/** The same for another layer around what `expand` gave. */
+/** The first units for another layer around the texts that `expand` returned. */
 export function expandAll(texts: Iterable<string>, ways: WaysToWrite): ReadonlySet<string> {
   const results = new Set<string>();
   for (const text of texts) for (const result of expand(text, ways)) results.add(result);
   return results;
 }
 
-/** What any one of the encodings makes of a text. */
+/** The first units of a text in each of the encodings. */
 export function escapedAnchors(text: string): ReadonlySet<string> {
   const all = [percentWays, jsonWays, htmlWays].flatMap((ways) => [...expand(text, ways)]);
   return new Set(all);
 }
 
-/** What some percent-encoders leave as it is (RFC 3986): the rest all of them encode. */
+/**
+ * The characters that some percent-encoders leave alone (RFC 3986). All of them encode the others.
+ */
 const RESERVED = ";/?:@&=+$,#-_.!~*'()[]";
 
 /** Percent-encoding of UTF-8, or form encoding. */
@@ -75,7 +79,7 @@ const SHORT_ESCAPES = new Map([
   ["\t", "\\t"],
 ]);
 
-/** Any character may be escaped by its number, some are by a letter. */
+/** JSON may escape any character by its number, and some by a letter. */
 export function jsonWays(char: string): readonly string[] {
   if (isAlphanumeric(char)) return [char];
   const code = char.charCodeAt(0);
@@ -87,7 +91,7 @@ export function jsonWays(char: string): readonly string[] {
   return ways;
 }
 
-/** JSON around something that is escaped already: what has to be escaped, and what some escape. */
+/** A second layer of JSON: what must be escaped, and what some encoders escape. */
 export function outerJsonWays(char: string): readonly string[] {
   if (char === "\\" || char === '"') return [`\\${char}`];
   return char === "&" || char === "/" ? jsonWays(char) : [char];
@@ -102,7 +106,7 @@ const ENTITY_NAMES = new Map([
   ["\u00a0", "nbsp"],
 ]);
 
-/** Numbers are written in three ways, some characters have names. */
+/** HTML writes numbers in three ways. Some characters have names. */
 export function htmlWays(char: string): readonly string[] {
   if (isAlphanumeric(char)) return [char];
   const codePoint = char.codePointAt(0) ?? 0;
@@ -114,18 +118,18 @@ export function htmlWays(char: string): readonly string[] {
   return ways;
 }
 
-/** A text and what other systems make of all its line breaks, each once. */
+/** A text, and the versions of it with each other kind of line break. */
 export function withOtherBreaks(text: string): readonly string[] {
   if (!text.includes("\n")) return [text];
   return [text, text.replaceAll("\n", "\r\n"), text.replaceAll("\n", "\r")];
 }
 
-/** The first units of a text with line breaks of any kind, also several kinds. */
+/** The first units of a text with line breaks of any kind, mixed kinds included. */
 export function beginningsWithAnyBreaks(text: string): ReadonlySet<string> {
   return expand(text, (char) => (char === "\n" ? ["\n", "\r\n", "\r"] : [char]));
 }
 
-/** The beginnings of the hexadecimal form. */
+/** The first units of the hexadecimal form. */
 export function hexAnchors(value: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const text of beginningsWithAnyBreaks(value.slice(0, ANCHOR_UNITS))) {
@@ -135,7 +139,7 @@ export function hexAnchors(value: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** The beginnings of UTF-16 as the decoders above read it. */
+/** The first units of UTF-16, as the decoders read it. */
 export function utf16Anchors(value: string): readonly Iterable<string>[] {
   const texts = [...beginningsWithAnyBreaks(value.slice(0, 2))];
   const all = texts.map((text) => Array.from(text).join("\0") + "\0");
@@ -148,7 +152,9 @@ export function utf16Anchors(value: string): readonly Iterable<string>[] {
   ];
 }
 
-/** The beginnings where letters and digits are percent-encoded as well, which nobody need do. */
+/**
+ * The first units where letters and digits are percent-encoded as well, although nothing requires it.
+ */
 export function fullPercentAnchors(value: string): ReadonlySet<string> {
   const digits = (byte: number): string => byte.toString(16).padStart(2, "0");
   const anchors = [...beginningsWithAnyBreaks(value.slice(0, 2))].flatMap((text) => {

@@ -11,24 +11,24 @@ import {
 } from "./decoders.ts";
 import type { SearchBudget } from "./search-budget.ts";
 
-/** Enough bytes to have anchors in what base64 makes of them. */
+/** Enough bytes to contain anchors once base64 has encoded them. */
 const BEGINNING_BYTES = 18;
 
-/** What base64 makes of a value, once and twice, each with its anchors. */
+/** The base64 forms of a value, encoded once and twice, each with its anchors. */
 export function* base64FormsOf(value: string): Generator<[Iterable<string>, SecretForm]> {
   for (const source of sourcesOf(value)) {
     for (const offset of OFFSETS) yield* formsOf(source, offset);
   }
 }
 
-/** Longer values are not encoded beforehand. */
+/** Longer values are not encoded in advance. */
 const ENCODED_CHARS_MAX = 256;
 
-/** What may have been encoded. */
+/** A text that may have been encoded. */
 interface Source {
-  /** Its first bytes, `BEGINNING_BYTES` if there are as many. */
+  /** The first `BEGINNING_BYTES` bytes, or all of a shorter text. */
   readonly beginning: Buffer;
-  /** All of it; made anew at each call. */
+  /** All bytes; computed at each call. */
   whole(): Buffer;
 }
 
@@ -41,7 +41,7 @@ function* sourcesOf(value: string): Generator<Source> {
   for (const offset of OFFSETS) {
     const encode = (text: string): string => coreOf(Buffer.from(text), offset);
     yield sourceOf(value, (text) => Buffer.from(encode(text)));
-    // A long one has such characters somewhere; it is encoded when it is looked for.
+    // A long value contains such characters somewhere. It is encoded during the search.
     if (value.length > ENCODED_CHARS_MAX || /[+/]/.test(encode(value))) {
       yield sourceOf(value, (text) =>
         Buffer.from(encode(text).replaceAll("+", "-").replaceAll("/", "_")),
@@ -50,14 +50,16 @@ function* sourcesOf(value: string): Generator<Source> {
   }
 }
 
-/** @param encode gives of a text's beginning the beginning of what it gives of the text */
+/** @param encode maps the beginning of a text to the beginning of its encoded form */
 function sourceOf(text: string, encode: (text: string) => Buffer): Source {
-  // A surrogate pair that is cut in two becomes other bytes, behind those that count.
+  // A split surrogate pair gives other bytes, but only behind the counted ones.
   const beginning = encode(text.slice(0, BEGINNING_BYTES + 2));
   return { beginning: beginning.subarray(0, BEGINNING_BYTES), whole: () => encode(text) };
 }
 
-/** What may have been encoded: the value, its other line breaks, or JSON that holds one of them. */
+/**
+ * The texts that may have been encoded: the value, its other line breaks, or JSON that holds one of them.
+ */
 function writingsOf(value: string): ReadonlySet<string> {
   return new Set(withOtherBreaks(value).flatMap((written) => [written, inJson(written)]));
 }
@@ -84,8 +86,8 @@ function* formsOf(source: Source, offset: number): Generator<[Iterable<string>, 
 }
 
 /**
- * Where there are letters and digits that both alphabets have and nothing escapes: two places, as a
- * line break may be within the first.
+ * Two places in a core with only letters and digits that both alphabets have and nothing escapes. A line break may
+ * lie within the first place.
  */
 function findAnchors(core: string): number[] {
   const places: number[] = [];
@@ -101,13 +103,13 @@ function findAnchors(core: string): number[] {
 }
 
 /**
- * Six bits a character: depending on where in a group of three bytes a value begins, its first and
- * its last character may also hold bits of what is around. The characters in between, its core, are
- * always the same; they are what can be searched for.
+ * One form of a secret in base64. A value may begin anywhere in a group of three bytes, so its first and last
+ * characters may hold bits of its neighbours. The characters in between, the core, are always the same and can be
+ * searched for.
  */
 class Base64Form implements SecretForm {
   readonly #source: Source;
-  /** Bytes of the group of three that come before: 0, 1 or 2. */
+  /** The number of preceding bytes in the first group of three: 0, 1 or 2. */
   readonly #offset: number;
   /** The first characters of the core, in the standard alphabet; all of a short one. */
   readonly beginning: string;
@@ -120,12 +122,12 @@ class Base64Form implements SecretForm {
   }
 
   /**
-   * The range that the form takes up in a text in which its core begins at `start`; null when it does
-   * not. Both alphabets, line breaks, and what JSON, percent-encoding or HTML make of either; the
-   * range includes the characters that share bits with the neighbours, and padding.
+   * The range of the form in a text where its core begins at `start`; null when the form does not match. Both
+   * alphabets, line breaks, and escapes of JSON, percent-encoding and HTML are recognized. The range includes
+   * padding and the characters that share bits with neighbours.
    */
   match(text: string, start: number, budget: SearchBudget): Range | null {
-    // Most of what begins like a secret is none: the whole core is made for those that go on.
+    // Most texts that begin like a secret are none. The whole core is computed only for those that go on.
     if (matchCore(text, start, this.beginning, budget) < 0) return null;
     this.#whole ??= wholeOf(this.#source, this.#offset);
     const { core, bits } = this.#whole;
@@ -138,20 +140,20 @@ class Base64Form implements SecretForm {
   }
 }
 
-/** The core of a source, and the bits up to its end. */
+/** The core of a source, and its number of bits. */
 function wholeOf(source: Source, offset: number): { core: string; bits: number } {
   const bytes = source.whole();
   return { core: coreOf(bytes, offset), bits: 8 * (offset + bytes.length) };
 }
 
-/** The cores of everything that base64 makes of a value. */
+/** The cores of all base64 forms of a value. */
 export function base64CoresOf(value: string): string[] {
   return [...sourcesOf(value)].flatMap((source) =>
     OFFSETS.map((offset) => wholeOf(source, offset).core),
   );
 }
 
-/** Reads six bits of base64, line breaks before them included, as decoders read characters. */
+/** Reads six bits of base64 and skips line breaks before them, as decoders do. */
 export function readSixBits(text: string, index: number): number {
   const start = skipBreaks(text, index);
   const read = readCharacter(text, start);
@@ -164,7 +166,7 @@ export function sixBitsOf(core: string): Uint32Array {
   return Uint32Array.from(core, (char) => valueOf(char.charCodeAt(0)));
 }
 
-/** The index behind a core that stands at an index of a text; -1 when it does not. */
+/** The index behind a core that stands at an index of a text; -1 when it does not stand there. */
 function matchCore(text: string, start: number, core: string, budget: SearchBudget): number {
   let end = start;
   for (let position = 0; position < core.length; position += 1) {
@@ -180,14 +182,17 @@ function matchCore(text: string, start: number, core: string, budget: SearchBudg
   return end;
 }
 
-/** The characters that hold bits of the bytes alone. */
+/** The characters that hold only bits of the given bytes. */
 function coreOf(bytes: Buffer, offset: number): string {
   const encoded = offset === 0 ? bytes.toString("base64") : behindZeros(bytes, offset);
   const first = Math.ceil((8 * offset) / 6);
   return encoded.slice(first, Math.floor((8 * (offset + bytes.length)) / 6));
 }
 
-/** Scrubbers are made for every run that uses secrets, with dozens of forms for each of them. */
+/**
+ * A scrubber is made for every run that uses secrets, with dozens of forms for each secret. One buffer serves them
+ * all.
+ */
 const scratch = Buffer.alloc(2 * BEGINNING_BYTES);
 
 function behindZeros(bytes: Buffer, offset: number): string {
@@ -210,7 +215,7 @@ const decodeJson = jsonOver(decodePlain);
 const decodeJsonTwice = jsonOver(decodeJson);
 const decodeHtml = htmlOver(decodePlain);
 
-/** Reads a character that may be escaped in one of the ways that text with base64 is escaped in. */
+/** Reads a character that may be escaped in one of the ways in which base64 text is escaped. */
 function readCharacter(text: string, index: number): number {
   switch (text.charCodeAt(index)) {
     case PERCENT:
@@ -231,7 +236,7 @@ function skipBreaks(text: string, start: number): number {
   let index = start;
   for (;;) {
     const code = text.charCodeAt(index);
-    // Nearly always a character of base64.
+    // This is nearly always a character of base64.
     if (code > BACKSLASH || Number.isNaN(code)) return index;
     const read = readCharacter(text, index);
     if (read === NONE || (codePointOf(read) !== CR && codePointOf(read) !== LF)) return index;
@@ -239,11 +244,11 @@ function skipBreaks(text: string, start: number): number {
   }
 }
 
-/** A character of base64, escaped or not, and the line breaks behind it, at the end of a text. */
+/** At the end of a text: a character of base64, escaped or not, with the line breaks behind it. */
 const PREVIOUS = /(?:%2[bf]|\\+\/|&#x?[\da-f]+;|[\w+/-])(?:\r?\n|(?:\\+r)?\\+n|(?:%0d)?%0a)*$/i;
 const PREVIOUS_UNITS_MAX = 24;
 
-/** The index of so many characters of base64 earlier, as far as there are any. */
+/** The index that lies so many base64 characters earlier, or as far as there are any. */
 function back(text: string, from: number, count: number): number {
   let index = from;
   for (let step = 0; step < count; step += 1) {

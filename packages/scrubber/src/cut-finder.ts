@@ -6,35 +6,39 @@ import type { FinderValues } from "./secret-finder.ts";
 import { HEX_DECODERS, TEXT_DECODERS } from "./text-decoders.ts";
 import { codePointsOf } from "./text-form.ts";
 
-/** Looks at the end of texts for the beginning of secrets. */
+/** Finds the beginning of a secret at the end of a text. */
 export interface CutFinder {
   /**
-   * Where a part of a secret begins that the text ends in; null when it ends in none, or in one that
-   * begins behind so many units, which nobody will see. Yields whenever others should have their turn.
+   * The index at which the beginning of a secret stands at the text's end. Null when there is none, or when it
+   * begins behind `unitsSeen` units, where nobody will see it. Yields whenever others should have their turn.
    */
   findCut(text: string, unitsSeen: number): Generator<undefined, number | null>;
 }
 
-/** Fewer characters of a secret are no part of it, unless they are escaped at such length. */
+/** Fewer characters do not count as a part of a secret, unless they are escaped at this length. */
 const PART_CHARS_MIN = 4;
 const PART_UNITS_MIN = 8;
-/** The longest escape of one character, which may itself have been cut in two, as a pair may. */
+/**
+ * The length of the longest escape of one character. It may be cut as well, as may a surrogate pair.
+ */
 const ESCAPE_UNITS_MAX = 20;
 const CUT_ESCAPE = /^[%\\&\ud800-\udbff]/;
-/** Also the end of a line, behind which base64 goes on. */
+/** This includes the end of a line, behind which base64 continues. */
 const CUT_BASE64 = /^(?:[%\\&]|[\r\n]+$)/;
-/** Of a character in UTF-8. */
+/** The cut form of a UTF-8 character in hexadecimal. */
 const CUT_HEX = /^[\da-f]{1,7}$/i;
 
-/** A hundred secrets have several beginnings for every character of a short text. */
+/**
+ * A hundred secrets have several beginnings for every character of a short text, so the work is bounded.
+ */
 const BUDGET_UNITS = 1_000_000;
-/** Spent before others have their turn. */
+/** The work between two turns of others. */
 const SLICE_UNITS = 128 * 1024;
 
-/** Prepares to look for the beginnings of values. */
+/** Prepares the search for beginnings of values. */
 export function createCutFinder({ everywhere, asText, inBase64 }: FinderValues): CutFinder {
   const texts = byFirst([...everywhere, ...asText].map(codePointsOf));
-  // A cut is rare, and looked at once: all of them in every form.
+  // A cut is rare and examined once, so all values are searched in every form.
   const encoded = [...everywhere, ...asText, ...inBase64];
   const cores = byFirst(encoded.flatMap(base64CoresOf).map(sixBitsOf));
   const forms: readonly Form[] = [
@@ -48,11 +52,11 @@ export function createCutFinder({ everywhere, asText, inBase64 }: FinderValues):
   return { findCut: (text, unitsSeen) => findCut(text, unitsSeen, forms) };
 }
 
-/** What may stand at the end of a text in one form, by what it begins with. */
+/** One form of secrets at the end of a text, by its beginning. */
 interface Form {
   read: Decoder;
   sequences: ReadonlyMap<number, readonly Uint32Array[]>;
-  /** What may be left at the end of a character that was cut in two. */
+  /** The remainder of a character that was cut in two. */
   cutRest: RegExp;
 }
 
@@ -79,7 +83,7 @@ function* findCut(
         earliest = start;
         break;
       }
-      // Texts can be made that agree with secrets again and again at length.
+      // A text can be built to agree with secrets at length, again and again.
       if (budget.isSpent) return 0;
       if (budget.spent < turnAt) continue;
       yield;
@@ -97,7 +101,9 @@ function reachesEnd(
   budget: SearchBudget,
 ): boolean {
   let index = start;
-  /** Where the last character that agrees begins: it may be the sign of an escape that was cut. */
+  /**
+   * The start of the last agreeing character. It may be the first sign of an escape that was cut.
+   */
   let last = start;
   let count = 0;
   for (; count < sequence.length && index < text.length; count += 1) {

@@ -1,11 +1,11 @@
 /**
- * Reads one character of some encoded form at an index of a text. The answer packs the code point
- * and the number of code units that it took: `codePoint * 256 + units`; `NONE` when what stands there
- * is not in that form. Numbers, because this runs for every character that is compared.
+ * Reads one character of an encoded form at an index of a text. The result packs the code point and the number of
+ * code units read: `codePoint * 256 + units`; `NONE` for text that is not in this form. It is a number because this
+ * runs for every compared character.
  */
 export type Decoder = (text: string, index: number) => number;
 
-/** What decoders answer when they cannot read. */
+/** The result of a decoder that cannot read. */
 export const NONE = -1;
 
 const UNITS = 256;
@@ -17,31 +17,31 @@ const SPACE = 0x20;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
 
-/** The code point of an answer. */
+/** The code point of a result. */
 export function codePointOf(decoded: number): number {
   return decoded >> 8;
 }
 
-/** How many code units of the text an answer stands for. */
+/** The number of code units of a result. */
 export function unitsOf(decoded: number): number {
   return decoded & 0xff;
 }
 
-/** Characters as they are. */
+/** Reads plain characters. */
 export function decodePlain(text: string, index: number): number {
   const codePoint = text.codePointAt(index);
   if (codePoint === undefined) return NONE;
   return codePoint * UNITS + (codePoint > 0xffff ? 2 : 1);
 }
 
-/** Percent-encoding of UTF-8 (RFC 3986); what need not be encoded may be as it is. */
+/** Reads percent-encoded UTF-8 (RFC 3986), and characters that need no encoding as they are. */
 export function decodePercent(text: string, index: number): number {
   return text.charCodeAt(index) === PERCENT ? decodeUtf8(text, index, 3) : decodePlain(text, index);
 }
 
 /**
- * The bytes of UTF-16 as text: NUL around what is in ASCII, on the right or on the left. Where there is
- * none it is like what is around it.
+ * Reads UTF-16 bytes as text: a NUL stands on one side of each ASCII character. Elsewhere it reads like the outer
+ * form.
  */
 export function utf16Over(read: Decoder): Decoder {
   return (text, index) => {
@@ -52,7 +52,7 @@ export function utf16Over(read: Decoder): Decoder {
   };
 }
 
-/** Percent-encoding inside text that is itself in another form. */
+/** Reads percent-encoding inside a text of another form. */
 export function percentOver(read: Decoder): Decoder {
   return (text, index) => {
     const first = read(text, index);
@@ -61,18 +61,18 @@ export function percentOver(read: Decoder): Decoder {
   };
 }
 
-/** The same with `+` for a space (application/x-www-form-urlencoded). */
+/** Reads form encoding (application/x-www-form-urlencoded), in which `+` is a space. */
 export function decodeForm(text: string, index: number): number {
   if (text.charCodeAt(index) === PLUS) return SPACE * UNITS + 1;
   return decodePercent(text, index);
 }
 
-/** Two hexadecimal digits a byte of UTF-8. */
+/** Reads hexadecimal UTF-8, two digits a byte. */
 export function decodeHex(text: string, index: number): number {
   return decodeUtf8(text, index, 2);
 }
 
-/** The escapes of JSON strings, inside text that is itself in another form. */
+/** Reads escapes of JSON strings inside a text of another form. */
 export function jsonOver(read: Decoder): Decoder {
   return (text, index) => {
     const first = read(text, index);
@@ -88,7 +88,7 @@ export function jsonOver(read: Decoder): Decoder {
   };
 }
 
-/** The entities of HTML that encoders use, inside text that is itself in another form. */
+/** Reads HTML entities, as encoders write them, inside a text of another form. */
 export function htmlOver(read: Decoder): Decoder {
   return (text, index) => {
     const first = read(text, index);
@@ -106,7 +106,7 @@ export function htmlOver(read: Decoder): Decoder {
       }
       name += char;
     }
-    // An ampersand that nobody has escaped.
+    // An unescaped ampersand.
     return first;
   };
 }
@@ -125,7 +125,7 @@ const SHORT_ESCAPES: ReadonlyMap<number, number> = new Map(
   }).map(([escape, char]) => [escape.charCodeAt(0), char.charCodeAt(0)]),
 );
 
-/** Reads what follows a backslash, which itself took `units`. */
+/** Reads the rest of a JSON escape. Its backslash took `units`. */
 function readJsonEscape(read: Decoder, text: string, index: number, units: number): number {
   const kind = read(text, index + units);
   if (kind === NONE) return NONE;
@@ -167,7 +167,7 @@ const ENTITIES: ReadonlyMap<string, number> = new Map([
   ["apos", 0x27],
   ["nbsp", 0xa0],
 ]);
-/** `#x` and seven digits, leading zeros included. */
+/** The length of an entity: `#x` and seven digits, leading zeros included. */
 const ENTITY_CHARS_MAX = 9;
 
 function entityCodePoint(name: string): number {
@@ -178,7 +178,9 @@ function entityCodePoint(name: string): number {
   return codePoint > 0x10ffff ? NONE : codePoint;
 }
 
-/** One character of UTF-8 whose bytes each take `width` units, the last two of them hex digits. */
+/**
+ * Reads one character of UTF-8 whose bytes take `width` units each. The last two units are hex digits.
+ */
 function decodeUtf8(text: string, index: number, width: 2 | 3): number {
   return readUtf8((at) => {
     const byte = byteAt(text, at, width);
@@ -186,7 +188,9 @@ function decodeUtf8(text: string, index: number, width: 2 | 3): number {
   }, index);
 }
 
-/** One character of UTF-8, from what reads the byte at an index and says how many units it took. */
+/**
+ * Reads one character of UTF-8. `readByte` returns the byte at an index with its number of units.
+ */
 function readUtf8(readByte: (index: number) => number, index: number): number {
   const start = readByte(index);
   if (start === NONE) return NONE;
@@ -205,7 +209,7 @@ function readUtf8(readByte: (index: number) => number, index: number): number {
   return codePoint > 0x10ffff ? NONE : codePoint * UNITS + units;
 }
 
-/** A percent sign and two hex digits, each of them as another layer writes it. */
+/** Reads a percent sign and two hex digits, each written by another layer. */
 function readPercentByte(read: Decoder, text: string, index: number): number {
   const sign = read(text, index);
   if (sign === NONE || codePointOf(sign) !== PERCENT) return NONE;
@@ -240,7 +244,7 @@ function isLowSurrogate(codePoint: number): boolean {
   return codePoint >= 0xdc00 && codePoint <= 0xdfff;
 }
 
-/** The same with a line break of any kind read as `\n`. */
+/** Reads one character, and a line break of any kind as `\n`. */
 export function readFolded(text: string, index: number, decode: Decoder): number {
   const decoded = decode(text, index);
   if (decoded === NONE || codePointOf(decoded) !== CR) return decoded;
@@ -251,10 +255,9 @@ export function readFolded(text: string, index: number, decode: Decoder): number
 }
 
 /**
- * How far a sequence of code points stands at an index of a text in some form: the index behind it,
- * or the bitwise complement of the index where it ends to agree.
- *
- * @param wanted line breaks as `\n`
+ * How far a sequence of code points matches at an index of a text in some form. Returns the index behind the match,
+ * or the bitwise complement of the index where it stops matching.
+ * @param wanted the code points, line breaks as `\n`
  */
 export function matchAt(
   text: string,

@@ -15,7 +15,7 @@ export interface CompanyKey {
 
 const KEY_BYTES = 32;
 
-/** The company's key, made when this is its first use. All who ask at once get the same one. */
+/** The company's key, created at its first use. Concurrent callers get the same key. */
 export async function ensureCompanyKey(
   database: Queryable,
   ring: KeyRing,
@@ -45,7 +45,7 @@ export async function unwrapCompanyKey(ring: KeyRing, wrapped: WrappedKey): Prom
   }
 }
 
-/** Encrypts a company's key under another KEK. */
+/** Encrypts a company's key with another KEK. */
 export function wrapCompanyKey(kek: Kek, key: Buffer, ids: KeyIds): Buffer {
   return seal(kek.key, key, contextOf(ids));
 }
@@ -61,7 +61,7 @@ async function makeCompanyKey(
     return await insertUnderPrimary(database, ring, companyId);
   } catch (error) {
     if (constraintOf(error) !== "company_keys_kek_fkey") throw error;
-    // A rotation has retired our primary key meanwhile; the source may know the new one.
+    // A rotation has retired our primary key. The source may know the new one.
     if (await ring.reload()) return insertUnderPrimary(database, ring, companyId);
     throw new AppError("UNAVAILABLE", "Secrets cannot be stored at the moment.", {
       internal: `SECRETS_KEK begins with the key ${ring.primary().id}, which has been retired.`,

@@ -1,34 +1,32 @@
 import { createHash } from "node:crypto";
 import { AppError } from "@workflow/errors";
 
-/** A key encryption key with the name under which the database knows it. */
+/** A key encryption key (KEK) with its name in the database. */
 export interface Kek {
   id: string;
   key: Buffer;
 }
 
 /**
- * The Postgres schemas that hold the tables `keks` and `company_keys`: a closed list, written in code and
- * never input.
+ * The Postgres schemas with the tables `keks` and `company_keys`. The list is closed and never comes from input.
  */
 export type SealingSchema = "integrations" | "webhooks";
 
-/** Where the keys of SECRETS_KEK come from: 32 bytes each, the first one encrypts, all decrypt. */
+/** Loads the keys of SECRETS_KEK, 32 bytes each. The first one encrypts; all of them decrypt. */
 export type LoadKeks = () => Promise<readonly Buffer[]>;
 
-/** The keys of SECRETS_KEK as this process knows them, for the values of one schema. */
+/** The keys of SECRETS_KEK that this process knows, for the values of one schema. */
 export interface KeyRing {
   readonly schema: SealingSchema;
-  /** The key that wraps what is new. */
+  /** The key that wraps new company keys. */
   primary(): Kek;
   ids(): string[];
   /**
-   * Asks the source again when the key is not known.
-   *
-   * @throws AppError UNAVAILABLE when it still is not
+   * The key of an id. An unknown id makes the ring ask its source again.
+   * @throws AppError UNAVAILABLE when the key is still unknown
    */
   get(id: string): Promise<Kek>;
-  /** Asks the source again and tells whether another key has become the primary one. */
+  /** Asks the source again. True when another key has become the primary one. */
   reload(): Promise<boolean>;
 }
 
@@ -37,8 +35,7 @@ const ID_DIGITS = 16;
 
 /**
  * Loads the keys.
- *
- * @throws Error when there is none, or one that is not 32 bytes long
+ * @throws Error when there is no key, or one is not 32 bytes long
  */
 export async function createKeyRing(schema: SealingSchema, load: LoadKeks): Promise<KeyRing> {
   let keks = toKeks(await load());
@@ -61,7 +58,7 @@ export async function createKeyRing(schema: SealingSchema, load: LoadKeks): Prom
   return ring;
 }
 
-/** The name of a key, from which nothing of the key can be learnt. */
+/** The name of a key, which reveals nothing of the key. */
 function kekIdOf(key: Buffer): string {
   return createHash("sha256").update(key).digest("hex").slice(0, ID_DIGITS);
 }
@@ -73,7 +70,7 @@ function toKeks(keys: readonly Buffer[]): Kek[] {
   return keys.map((key) => ({ id: kekIdOf(key), key }));
 }
 
-/** The key that wraps what is new, of the keys of SECRETS_KEK. */
+/** The key of SECRETS_KEK that wraps new company keys. */
 export function primaryOf(keys: readonly Buffer[]): Kek {
   return firstOf(toKeks(keys));
 }
@@ -84,7 +81,7 @@ function firstOf(keks: readonly Kek[]): Kek {
   return first;
 }
 
-/** Not a fault of the caller, and over as soon as the setting is mended: worth a retry. */
+/** The caller is not at fault, and a corrected setting ends the state, so a retry is right. */
 function throwUnknown(id: string): never {
   throw new AppError("UNAVAILABLE", "Secrets cannot be read at the moment.", {
     internal: `SECRETS_KEK lacks the key ${id}, with which a company's key is wrapped.`,

@@ -5,9 +5,7 @@ import { createKeyRing } from "./key-ring.ts";
 import type { KeyRing, LoadKeks, SealingSchema } from "./key-ring.ts";
 
 /**
- * The keys of SECRETS_KEK for a schema, after it was made sure that they open everything that is stored, and with
- * the first of them ready to wrap company keys.
- *
+ * Opens the key ring of a schema. Its keys open everything that is stored, and the first one can wrap company keys.
  * @throws ConfigError naming SECRETS_KEK when a key is missing
  */
 export async function openKeyRing(

@@ -8,34 +8,34 @@ import { assertComplete } from "./open-key-ring.ts";
 import { countCompanyKeys, lockKeysUnder, updateWrapping } from "./store/company-keys.ts";
 import { registerKek, retireKeksExcept, withRotationLock } from "./store/keks.ts";
 
-/** Where a rotation gets the keys from. */
+/** The source of a rotation's keys. */
 export interface KekSource {
-  /** The keys to go on with, the new one first; all others are to be retired. */
+  /** The keys for the rotation, the new one first. All others will be retired. */
   begin(): Promise<readonly Buffer[]>;
-  /** Nothing needs any key but this one any more. */
+  /** Called when nothing needs any other key any more. */
   end(kek: Buffer): Promise<void>;
 }
 
-/** A schema whose company keys are wrapped anew, and a database that may write it. */
+/** A schema whose company keys are rewrapped, with a database connection that may write it. */
 export interface SealedSchema {
   database: Database;
   schema: SealingSchema;
 }
 
-/** What a rotation did, in all schemas together. */
+/** The result of a rotation, over all schemas. */
 export interface Rotation {
-  /** The id of the key that everything is under now. */
+  /** The id of the key that now wraps everything. */
   kekId: string;
-  /** Company keys that were wrapped anew. */
+  /** The number of company keys that were rewrapped. */
   rewrapped: number;
-  /** Company keys in all. */
+  /** The number of all company keys. */
   companyKeys: number;
-  /** The ids of keys that were known before and are not used any more. */
+  /** The ids of former keys that are no longer used. */
   retired: string[];
 }
 
 const BATCH = 500;
-/** Keys may be made under an old KEK while the last batch is at work; they are few. */
+/** Services may create a few keys under an old KEK during the last batch, so passes repeat. */
 const PASSES_MAX = 20;
 
 /**
@@ -61,13 +61,13 @@ export async function rotateKek(
       for (const id of changed.retired) retired.add(id);
     }
     const kek = primaryOf(keys);
-    // Not before the last schema: until then some company key may need an old one.
+    // This waits for the last schema: until then a company key may need an old KEK.
     await source.end(kek.key);
     return { kekId: kek.id, ...total, retired: [...retired] };
   });
 }
 
-/** Makes sure that the keys open what every schema holds before anything is changed in one. */
+/** Checks that the keys open the content of every schema before any schema is changed. */
 async function checkTargets(schemas: readonly SealedSchema[], keys: readonly Buffer[]) {
   const targets: { database: Database; ring: KeyRing }[] = [];
   for (const { database, schema } of schemas) {
@@ -81,7 +81,7 @@ async function checkTargets(schemas: readonly SealedSchema[], keys: readonly Buf
   return targets;
 }
 
-/** One lock a schema, in the order of the list. */
+/** Holds one lock for each schema, taken in the order of the list. */
 async function withRotationLocks<Result>(
   schemas: readonly SealedSchema[],
   work: () => Promise<Result>,
@@ -104,7 +104,7 @@ async function rewrapAndRetire(
         retired: await retireKeksExcept(database, ring.schema, ring.primary().id),
       };
     } catch (error) {
-      // A service that does not know the new key yet has just made one under the old.
+      // A service without the new key has just created a company key under the old one.
       if (constraintOf(error) !== "company_keys_kek_fkey") throw error;
     }
   }

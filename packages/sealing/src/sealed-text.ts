@@ -2,9 +2,8 @@ import { AppError } from "@workflow/errors";
 import { open, seal, SealBrokenError } from "./sealing.ts";
 
 /**
- * Encrypts a text for its place: it opens nowhere else.
- *
- * @param context where it belongs, beginning with the kind of place; opening needs the same
+ * Encrypts a text for one place; it opens nowhere else.
+ * @param context the place, beginning with its kind; opening needs the same
  */
 export function sealText(companyKey: Buffer, text: string, context: readonly string[]): Buffer {
   return seal(companyKey, Buffer.from(text, "utf8"), context);
@@ -12,8 +11,7 @@ export function sealText(companyKey: Buffer, text: string, context: readonly str
 
 /**
  * Decrypts a text.
- *
- * @param what what was sealed, for the log
+ * @param what a name for the text, for the log
  * @throws AppError INTERNAL_ERROR for bytes that were changed or belong elsewhere
  */
 export function openText(

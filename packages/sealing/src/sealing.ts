@@ -31,8 +31,7 @@ export function seal(key: Buffer, plain: Buffer, context: readonly string[]): Bu
 }
 
 /**
- * What was sealed with the same key and context.
- *
+ * Decrypts a value that was sealed with the same key and context.
  * @throws SealBrokenError for anything else
  */
 export function open(key: Buffer, sealed: Buffer, context: readonly string[]): Buffer {
@@ -41,7 +40,7 @@ export function open(key: Buffer, sealed: Buffer, context: readonly string[]): B
   }
   const nonce = sealed.subarray(VERSION.length, HEADER_BYTES);
   const tagStart = sealed.length - TAG_BYTES;
-  // Without a fixed length Node would accept a tag cut down to four bytes.
+  // Without a fixed length, Node would accept a tag that was cut to four bytes.
   const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(additionalData(context));
   decipher.setAuthTag(sealed.subarray(tagStart));

@@ -14,7 +14,7 @@ const nothing = z.object({});
 /** A company's key as stored, encrypted under the KEK of that id. */
 export type WrappedKey = z.infer<typeof wrappedKeyRow>;
 
-/** The columns of `wrappedKeyRow`, of a table that is called `company_key` there. */
+/** The columns of `wrappedKeyRow`, for a table with the alias `company_key`. */
 const wrappedKeyColumns = sql.fragment`
   company_key.id,
   company_key.company_id as "companyId",
@@ -36,8 +36,8 @@ export async function findCompanyKey(
 }
 
 /**
- * Stores the first key of a company and returns the company's key: another one when somebody else
- * was faster. Violates `company_keys_kek_fkey` when the KEK has been retired.
+ * Stores the first key of a company. Returns the company's key, which may be that of a faster caller. Violates
+ * `company_keys_kek_fkey` when the KEK is retired.
  */
 export async function insertCompanyKey(
   database: Queryable,
@@ -54,7 +54,7 @@ export async function insertCompanyKey(
   return stored;
 }
 
-/** Takes keys that are wrapped with one of the KEKs, locked for the transaction. */
+/** Locks and returns keys that one of the KEKs wraps, until the transaction ends. */
 export async function lockKeysUnder(
   transaction: Transaction,
   schema: SealingSchema,
@@ -71,7 +71,7 @@ export async function lockKeysUnder(
   `);
 }
 
-/** Stores keys that were wrapped anew. */
+/** Stores rewrapped keys. */
 export async function updateWrapping(
   transaction: Transaction,
   schema: SealingSchema,
@@ -88,7 +88,7 @@ export async function updateWrapping(
   `);
 }
 
-/** How many companies have a key. */
+/** The number of companies with a key. */
 export async function countCompanyKeys(
   database: Queryable,
   schema: SealingSchema,

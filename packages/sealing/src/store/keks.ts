@@ -6,7 +6,7 @@ import type { SealingSchema } from "../key-ring.ts";
 
 const idRow = z.object({ id: z.string() });
 
-/** Makes a KEK known, so that company keys may be wrapped with it. */
+/** Registers a KEK, so that company keys may be wrapped with it. */
 export async function registerKek(
   database: Queryable,
   schema: SealingSchema,
@@ -17,7 +17,7 @@ export async function registerKek(
   `);
 }
 
-/** The KEKs beside the given ones with which company keys are wrapped. */
+/** The KEKs, other than the given ones, that wrap company keys. */
 export async function listUsedKeksExcept(
   database: Queryable,
   schema: SealingSchema,
@@ -37,8 +37,8 @@ export async function listUsedKeksExcept(
 }
 
 /**
- * Forgets every other KEK: from now on nothing can be wrapped with one. Violates
- * `company_keys_kek_fkey` while one is in use.
+ * Removes every other KEK, so that nothing can be wrapped with it. Violates `company_keys_kek_fkey` while one is in
+ * use.
  */
 export async function retireKeksExcept(
   database: Queryable,
@@ -51,7 +51,10 @@ export async function retireKeksExcept(
   return rows.map((row) => row.id);
 }
 
-/** Runs a rotation of a schema unless another one is under way: CONFLICT. Needs a connection of its own. */
+/**
+ * Runs a rotation of a schema. It needs a connection of its own.
+ * @throws AppError CONFLICT when another rotation is under way
+ */
 export async function withRotationLock<Result>(
   database: Database,
   schema: SealingSchema,
@@ -59,7 +62,7 @@ export async function withRotationLock<Result>(
 ): Promise<Result> {
   const lock = `${schema} rotate-kek`;
   return database.connect(async (connection) => {
-    // Held by the session, as the work is many transactions; gone with it if the process dies.
+    // The session holds the lock, because the work takes many transactions. The lock ends with the process.
     const { locked } = await connection.one(sql.type(z.object({ locked: z.boolean() }))`
       select pg_try_advisory_lock(hashtextextended(${lock}, 0)) as locked
     `);
