@@ -3,7 +3,7 @@ import { Client } from "pg";
 /** Runs one statement on a connection of its own. */
 export async function runAsAdmin(adminUri: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: adminUri, application_name: "testkit" });
-  // A lost connection is also reported by the statement that was under way.
+  // The statement under way also reports a lost connection.
   client.on("error", () => {});
   await client.connect();
   try {

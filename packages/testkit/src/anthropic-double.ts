@@ -10,11 +10,11 @@ import type {
   ModelSaying,
 } from "./model-double.ts";
 
-/** How the double differs from Anthropic itself. */
+/** The differences between the double and Anthropic itself. */
 export interface AnthropicDoubleOptions {
-  /** The models it knows, and whether each takes a temperature; by default some of Anthropic's own. */
+  /** The known models, and whether each takes a temperature; by default some of Anthropic's own. */
   models?: Readonly<Record<string, { sampling: boolean }>>;
-  /** Random by default. */
+  /** The valid API key; random by default. */
   key?: string;
 }
 
@@ -27,7 +27,7 @@ const MODELS: Readonly<Record<string, { sampling: boolean }>> = {
   "claude-test": { sampling: true },
 };
 
-/** Keywords that the guide to structured outputs says are answered 400. */
+/** Keywords that are answered 400, according to the guide to structured outputs. */
 const UNSUPPORTED = [
   "minimum",
   "maximum",
@@ -45,7 +45,7 @@ const UNSUPPORTED = [
   "propertyNames",
 ];
 
-/** Optional properties of a schema, all levels together. */
+/** The highest number of optional properties in a schema, all levels together. */
 const OPTIONAL_MAX = 24;
 
 /**

@@ -20,7 +20,7 @@ const PACKAGE_FOLDER = dirname(dirname(fileURLToPath(import.meta.resolve("@spart
  */
 export async function startBrowser(): Promise<Browser> {
   const folder = await unpackedFolder();
-  // Seven megabytes of code, as much as all services together, which a single test needs.
+  // Seven megabytes of code, as much as all services together. Only one test needs them.
   const { chromium } = await import("playwright-core");
   return chromium.launch({
     executablePath: join(folder, "chromium"),
@@ -30,7 +30,9 @@ export async function startBrowser(): Promise<Browser> {
   });
 }
 
-/** Unpacks beside the place, then moves: two callers at once do not see half of it. */
+/**
+ * Unpacks beside the final place and moves the folder, so that no concurrent caller sees half of it.
+ */
 async function unpackedFolder(): Promise<string> {
   const { version } = readVersion(await readFile(join(PACKAGE_FOLDER, "package.json"), "utf8"));
   const folder = join(CACHE_FOLDER, version);

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Server } from "node:net";
 
-/** Listeners inside, whom no tenant's request may ever reach. */
+/** Listeners on inner addresses, which no tenant's request may ever reach. */
 export interface Canaries {
-  /** The same on 127.0.0.1 and, where the machine has IPv6, on ::1. */
+  /** The port on 127.0.0.1 and, where the machine has IPv6, on ::1. */
   port: number;
-  /** How many connections there were, whatever came over them. */
+  /** The number of connections so far, whatever came over them. */
   connections(): number;
   close(): Promise<void>;
 }

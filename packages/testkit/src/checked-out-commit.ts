@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LOCK_FILE = "package-lock.json";
-/** Packages of the project itself, beside a few of others. */
+/** The scope of the project's own packages. */
 const OWN_SCOPE = "@workflow";
 const run = promisify(execFile);
 
@@ -17,15 +17,17 @@ export interface CheckedOutCommit {
 }
 
 export interface CheckOutOptions {
-  /** In full, or anything else that names a commit of the history. */
+  /** The commit's hash, or another name of it in the history. */
   commit: string;
-  /** Where its lock file differs: its own packages are installed, or those of this tree are taken all the same. */
+  /**
+   * For a commit with another lock file: `own` installs its packages, `of this tree` uses the present ones.
+   */
   packages: "own" | "of this tree";
 }
 
 /**
- * Takes a commit's files out of the history, without a trace in the repository. Packages that are installed
- * here are linked; those of the project itself are the commit's own.
+ * Extracts a commit's files from the history, and leaves no trace in the repository. Installed packages are linked;
+ * the project's own packages are the commit's.
  */
 export async function checkOutCommit(options: CheckOutOptions): Promise<CheckedOutCommit> {
   const { commit, packages } = options;
@@ -58,7 +60,7 @@ async function hasLockFileOf(root: string): Promise<boolean> {
   return here.equals(there);
 }
 
-/** Links what is installed; links within a tree, such as those of workspaces, lead to the new tree's own. */
+/** Links installed packages. Links within a tree, such as workspaces, lead to the new tree. */
 async function linkPackages(root: string): Promise<void> {
   const installed = join(ROOT, "node_modules");
   const linked = join(root, "node_modules");

@@ -22,7 +22,7 @@ export type DnsAnswer = readonly string[] | keyof typeof FAILURES | null;
 
 /** A name server on 127.0.0.1 that speaks DNS over UDP. */
 export interface DnsDouble {
-  /** As settings take it: `127.0.0.1:port`. */
+  /** The address in the form of settings: `127.0.0.1:port`. */
   address: string;
   /** Every question, repetitions included, in order. */
   questions: readonly DnsQuestion[];
@@ -30,7 +30,7 @@ export interface DnsDouble {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a name server that answers what the function says. */
+/** Starts a name server whose answers a function gives. */
 export async function startDnsDouble(
   answer: (question: DnsQuestion) => DnsAnswer | Promise<DnsAnswer>,
 ): Promise<DnsDouble> {
@@ -71,7 +71,7 @@ function readQuestion(query: Buffer) {
     at += 1 + length;
   }
   const type = TYPES.get(query.readUInt16BE(at + 1));
-  // c-ares may write letters in any case, to be recognised by it.
+  // c-ares may write letters in any case, to recognize the answer.
   return { name: labels.join(".").toLowerCase(), type, end: at + 5 };
 }
 

@@ -1,6 +1,6 @@
 import { isNativeError } from "node:util/types";
 
-/** By what way an error failed a test: it was thrown to the test, or nobody was there to catch it. */
+/** How an error failed a test: it was thrown to the test, or nothing caught it. */
 export type ErrorWay = "thrown" | "uncaught" | "unhandled rejection";
 
 const WAYS: Record<ErrorWay, string> = {
@@ -9,7 +9,7 @@ const WAYS: Record<ErrorWay, string> = {
     "Nobody caught it: it came from a callback or an event without a listener for errors.\n",
   "unhandled rejection": "Nobody handled it: a promise was rejected that nothing waits for.\n",
 };
-/** What system errors say besides their message. */
+/** The members of system errors beside the message. */
 const MEMBERS = ["code", "syscall", "address", "port", "path"] as const;
 const FRAME = /^\s+at /;
 const FOREIGN = /node:|node_modules/;
@@ -33,11 +33,11 @@ export function explainError(error: unknown, way: ErrorWay): void {
     ...(isForeign ? ["No line of the project is in its stack:"] : []),
     ...(isForeign ? frames.map(asText) : frames),
   ].join("\n");
-  // Of a frozen error the text stays as it is; an assignment would throw in Jest's own handler.
+  // The text of a frozen error stays as it is. An assignment would throw in Jest's own handler.
   Reflect.set(error, "stack", stack);
 }
 
-/** A frame in words, since Jest leaves out every line that looks like one of Node's. */
+/** A frame in words. Jest leaves out every line that looks like one of Node's frames. */
 function asText(frame: string): string {
   return frame
     .replace(FRAME, "  ")

@@ -5,7 +5,7 @@ import { isNativeError } from "node:util/types";
 
 export interface RecordedRequest {
   method: string;
-  /** Path with query, as received. */
+  /** The path with its query, as received. */
   path: string;
   headers: IncomingHttpHeaders;
   /** The body's bytes as UTF-8 text. */
@@ -38,8 +38,7 @@ export interface HttpDouble {
 }
 
 /**
- * Answers a request: by what it returns, or, when it returns nothing, by what it wrote to the
- * response itself (to break off, stall or stream).
+ * Answers a request: by its result, or by writing to the response itself in order to break off, stall or stream.
  */
 export type DoubleHandler = (
   request: RecordedRequest,
@@ -54,7 +53,7 @@ export async function startHttpDouble(
   const requests: RecordedRequest[] = [];
   const server = createServer((incoming, response) => {
     answer(incoming, response, handler, requests).catch((error: unknown) => {
-      // The handler failed, or the caller hung up: the caller sees a broken connection.
+      // The handler failed, or the caller hung up. The caller sees a broken connection.
       response.destroy(isNativeError(error) ? error : undefined);
     });
   });

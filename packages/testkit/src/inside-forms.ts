@@ -9,7 +9,7 @@ export interface InsideForm {
   url: string;
 }
 
-/** Hosts that are addresses, however they are spelled; `:PORT` is the canary's. */
+/** Hosts that are addresses, in every spelling; `:PORT` is the canary's. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   plain: "127.0.0.1:PORT",
   "with a dot at the end": "127.0.0.1.:PORT",
@@ -66,7 +66,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
  */
 const UNASSIGNED = "2e00::1";
 
-/** Names, with what the name server says of them; those without an answer are the machine's own. */
+/** Names with the name server's answers. A name without answers is the machine's own. */
 const NAMES: Readonly<Record<string, { host: string; answers?: readonly string[] }>> = {
   localhost: { host: "localhost:PORT" },
   "localhost with a dot": { host: "localhost.:PORT" },
@@ -91,7 +91,7 @@ const NAMES: Readonly<Record<string, { host: string; answers?: readonly string[]
   "a name that will be another address": { host: "rebind.test:PORT" },
 };
 
-/** Whole URLs; what only one can say. */
+/** Attacks that need a whole URL. */
 const URLS: Readonly<Record<string, string>> = {
   http: "http://127.0.0.1:PORT/",
   "a user": "https://user@127.0.0.1:PORT/",
@@ -106,7 +106,7 @@ const URLS: Readonly<Record<string, string>> = {
   "a zone": "https://[fe80::1%25lo]:PORT/",
 };
 
-/** All forms, each with the canary's port in it. */
+/** All forms with the canary's port. */
 export function insideForms(port: number): InsideForm[] {
   const put = (text: string): string => text.replace("PORT", String(port));
   const hosts = [
@@ -122,7 +122,7 @@ export function insideForms(port: number): InsideForm[] {
   ];
 }
 
-/** What the name server says: a name that is asked for again may have moved inside meanwhile. */
+/** The name server's answer. A name may have moved inside when it is asked for again. */
 export function answerInside({ name, type, times }: DnsQuestion): DnsAnswer {
   if (name === "rebind.test") {
     const isFirst = times === 0 && type === "AAAA";

@@ -24,7 +24,7 @@ export async function installPackage({
   if (!existsSync(folder)) {
     const made = `${folder}.${process.pid}`;
     await mkdir(made, { recursive: true });
-    // A project of its own: npm would install into the next one above it.
+    // A project of its own, because npm would install into the next one above.
     await writeFile(join(made, "package.json"), '{ "private": true }\n');
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
     const { NODE_OPTIONS: _, ...env } = process.env;
@@ -32,7 +32,7 @@ export async function installPackage({
       cwd: made,
       env,
     });
-    // Whoever is first wins; what another process has made meanwhile is as good.
+    // The first process wins. What another process has made meanwhile is as good.
     await rename(made, folder).catch(() => rm(made, { recursive: true, force: true }));
   }
   return join(folder, "node_modules", name);

@@ -15,7 +15,7 @@ import { takePiledListeners } from "./piled-listeners.ts";
 setFlagsFromString("--wasm-wrapper-tiering-budget=2147483647");
 setFlagsFromString("--no-wasm-code-gc");
 
-// The object that Jest's own environment reads `createContext` from, which an import would only copy.
+// Jest's own environment reads `createContext` from this object. An import would only copy it.
 const nodeVm: typeof vm = createRequire(import.meta.url)("node:vm");
 
 type EnvironmentArguments = ConstructorParameters<typeof TestEnvironment>;
@@ -25,7 +25,7 @@ interface TestEvent {
   name: string;
   error?: unknown;
   promise?: unknown;
-  /** Of events about one test: what has failed it. */
+  /** In events about a test: the errors that have failed it. */
   test?: { readonly errors: unknown[] };
 }
 
@@ -64,7 +64,7 @@ class ExplainingEnvironment extends TestEnvironment {
     this.#before = look();
   }
 
-  /** Takes back what the last test file has changed in globals and in the environment variables. */
+  /** Restores the globals and environment variables that the last test file has changed. */
   begin(): void {
     this.#before = look();
     for (const [name, before] of this.#globals) {
@@ -72,7 +72,7 @@ class ExplainingEnvironment extends TestEnvironment {
       const isSame = now !== undefined && now.value === before.value && now.get === before.get;
       if (before.configurable === true && !isSame) Object.defineProperty(this.global, name, before);
     }
-    // Jest wraps the one and adds to the other for each file.
+    // Jest wraps `exit` and adds event handlers for each file.
     Reflect.set(this.global.process, "exit", this.#exit);
     Reflect.deleteProperty(this.global, Symbol.for("EVENT_HANDLERS"));
     const { env } = this.global.process;
@@ -115,7 +115,7 @@ let environment: ExplainingEnvironment | undefined;
 /** Called with `new` by Jest, for each test file. */
 export default function environmentOfFile(...given: EnvironmentArguments): ExplainingEnvironment {
   const [{ globalConfig }, { docblockPragmas }] = given;
-  // For packages that read variables when they are loaded.
+  // Such files test packages that read variables when they are loaded.
   if (docblockPragmas["own-modules"] !== undefined) return new ExplainingEnvironment(...given);
   // Sources change while Jest watches them.
   const isWatching = globalConfig.watch || globalConfig.watchAll;

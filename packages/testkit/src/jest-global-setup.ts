@@ -3,7 +3,7 @@ import { startPostgresServer } from "./postgres-server.ts";
 import { keepServer } from "./running-server.ts";
 import { createTemplateDatabase } from "./template-database.ts";
 
-/** Starts Postgres once for all test files and migrates the database that they get copies of. */
+/** Starts Postgres once for all test files, and migrates the database that they copy. */
 export default async function setUp(): Promise<void> {
   const server = await startPostgresServer();
   keepServer(server);

@@ -7,7 +7,7 @@ import type jestRuntime from "jest-runtime";
  * them, the testkit and Jest's own modules are new in each file.
  */
 
-// What the package exports to imports has no types.
+// The package exports no types to imports.
 const { default: Runtime }: typeof jestRuntime = createRequire(import.meta.url)("jest-runtime");
 
 type RuntimeArguments = ConstructorParameters<typeof Runtime>;
@@ -15,9 +15,9 @@ type RuntimeArguments = ConstructorParameters<typeof Runtime>;
 const KEPT =
   /\/node_modules\/|\/(?:packages|services|deploy)\/(?!testkit\/)[\w-]+\/src\/|\/proto\/gen\//;
 
-/** Belongs to one environment, whose globals its modules have. */
+/** A runtime that belongs to one environment, with whose globals its modules were loaded. */
 class KeepingRuntime extends Runtime {
-  /** Makes it that of another test file. */
+  /** Prepares the runtime for another test file. */
   begin(testPath: string): void {
     Reflect.set(this, "_testPath", testPath);
     for (const part of ["esmLoader", "executor"]) {
@@ -42,7 +42,7 @@ class KeepingRuntime extends Runtime {
   }
 }
 
-/** Those that failed or are not complete are loaded again. */
+/** Modules that failed or are incomplete are loaded again. */
 function isKept(key: unknown, module: unknown): boolean {
   if (typeof key !== "string" || !KEPT.test(key)) return false;
   if (typeof module !== "object" || module === null || module instanceof Promise) return false;

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a process of the test runner holds at a moment. */
+/** The things that a process of the test runner holds at a moment. */
 export interface Held {
-  /** The numbers of the processes that it has started and that still run. */
+  /** The numbers of its living child processes. */
   readonly processes: ReadonlySet<string>;
   /** How many of each kind keep its event loop alive: servers, sockets, timers, threads. */
   readonly handles: ReadonlyMap<string, number>;

@@ -11,11 +11,11 @@ const run = promisify(execFile);
 /** A build of nats-server in Debian's pool. Its hash is what makes any mirror good enough. */
 interface DebianPackage {
   version: string;
-  /** SHA-256 of the package file by the processor that Node was built for. */
+  /** SHA-256 of the package file, by the processor that Node was built for. */
   sha256: Readonly<Partial<Record<NodeJS.Architecture, string>>>;
 }
 
-/** Tried in this order: mirrors drop a version some time after the release that it came with. */
+/** The builds in the order of tries. Mirrors drop a version some time after its release. */
 const PACKAGES: readonly DebianPackage[] = [
   {
     version: "2.9.10-1+b3",
@@ -35,13 +35,15 @@ const DEBIAN_ARCHITECTURES: Readonly<Partial<Record<NodeJS.Architecture, string>
   arm64: "arm64",
 };
 const CACHE_FOLDER = fileURLToPath(new URL("../../../.cache/nats-server", import.meta.url));
-/** Part of apt: it knows the machine's proxies and checks the hash. */
+/** A part of apt that knows the machine's proxies and checks the hash. */
 const APT_HELPER = "/usr/lib/apt/apt-helper";
-/** For all tries together. A test may take a minute; a machine without network hears why before. */
+/**
+ * The time for all tries. A test may take a minute, and a machine without network learns the reason before.
+ */
 const DOWNLOAD_TIMEOUT_MS = 40_000;
 const APT_OPTIONS = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=15"];
 
-/** Where packages come from and where they are kept; the defaults are the machine's and ours. */
+/** The sources of packages and the place where they are kept; by default the machine's and ours. */
 export interface NatsPackageOptions {
   /** Made when missing. */
   cacheFolder?: string;
@@ -96,19 +98,21 @@ function packageUrl(mirror: string, version: string): string {
   return `${mirror.replace(/\/$/, "")}/pool/main/n/nats-server/${file}`;
 }
 
-/** The mirrors that apt is set up with; it answers any user, and without package lists. */
+/** The mirrors in apt's configuration. This works for any user, and without package lists. */
 async function machineMirrors(): Promise<string[]> {
   const args = ["indextargets", "--format", "$(SITE)", "Created-By: Packages"];
   try {
     const { stdout } = await run("apt-get", args);
     return [...new Set(stdout.split("\n").filter((line) => line !== ""))];
   } catch {
-    // No apt: this is no Debian.
+    // Without apt, this is no Debian.
     return [];
   }
 }
 
-/** Downloads and unpacks beside the place, then moves: two callers at once do not see half of it. */
+/**
+ * Downloads and unpacks beside the final place and moves the folder, so that no concurrent caller sees half of it.
+ */
 async function unpackInto(
   folder: string,
   cacheFolder: string,
@@ -130,7 +134,7 @@ async function unpackInto(
   }
 }
 
-/** apt-helper tells the reason of a failure in the first line that begins with E. */
+/** apt-helper gives the reason of a failure in its first line that begins with E. */
 function reasonOf(error: unknown): string {
   if (!isNativeError(error)) return String(error);
   if (error.name === "AbortError") return "no answer in time";

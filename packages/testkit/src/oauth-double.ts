@@ -10,23 +10,23 @@ export interface OAuthDoubleOptions {
   clientSecret: string;
   /** Default client_secret_post. */
   clientAuth?: "client_secret_basic" | "client_secret_post";
-  /** Named in the parameter `iss` of its answers (RFC 9207); without one it sends none. */
+  /** The parameter `iss` of its answers (RFC 9207); not sent by default. */
   issuer?: string;
-  /** Whether a proof key is demanded; by default it is. */
+  /** Whether a proof key is required; true by default. */
   pkce?: boolean;
   /** Default 3600; null leaves `expires_in` out. */
   expiresInSeconds?: number | null;
-  /** Whether each use of a refresh token gives another one; by default it does. */
+  /** Whether each use of a refresh token replaces it; true by default. */
   rotates?: boolean;
-  /** Further members of token answers: `instance_url`. */
+  /** Further members of token answers, such as `instance_url`. */
   tokenMembers?: Readonly<Record<string, unknown>>;
-  /** Further parameters of the way back: `realmId`. */
+  /** Further parameters of the callback, such as `realmId`. */
   callbackParams?: Readonly<Record<string, string>>;
-  /** Token answers in a form of the provider's own: Slack's. Gets the members of the usual one. */
+  /** Turns the usual members of a token answer into the provider's own form, such as Slack's. */
   tokenForm?: (members: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-  /** Errors of token requests have status 200, as Slack's do. */
+  /** True when errors of token requests have status 200, as Slack's do. */
   errorsAre200?: boolean;
-  /** What whoever shows an access token as bearer is told with GET: DocuSign's accounts. */
+  /** The answer to a GET with an access token, such as DocuSign's accounts. */
   userInfo?: () => unknown;
 }
 
@@ -34,7 +34,7 @@ export interface OAuthDoubleOptions {
 export interface GivenToken {
   accessToken: string;
   refreshToken: string;
-  /** All tokens that came from one consent: revoked together. */
+  /** The consent that the token came from. Its tokens are revoked together. */
   family: string;
 }
 
@@ -42,23 +42,23 @@ export interface GivenToken {
 export interface OAuthDouble {
   url: string;
   requests: HttpDouble["requests"];
-  /** What a person decides who is sent there. */
+  /** The decision of a person who is sent there. */
   consent: "allow" | "deny";
-  /** What it does instead of answering token requests; null: it answers. */
+  /** The trouble that replaces answers to token requests; null for none. */
   trouble: Trouble | null;
-  /** Errors that the next token requests are answered with, in this order. */
+  /** Errors for the next token requests, in order. */
   readonly failures: { status: number; error: string }[];
   readonly given: readonly GivenToken[];
-  /** How often a used code or a used refresh token was shown again. */
+  /** How often a used code or refresh token was shown again. */
   reuses(): number;
-  /** The most token requests that were under way at once. */
+  /** The highest number of concurrent token requests so far. */
   concurrencyMax(): number;
   isRevoked(token: string): boolean;
-  /** Tokens of a consent that somebody has given before. */
+  /** Tokens of a consent that a person gave before. */
   grant(): GivenToken;
-  /** Ends a consent as its person would at the provider. */
+  /** Ends a consent, as a person would at the provider. */
   revoke(accessToken: string): void;
-  /** Goes to an authorization URL as a browser would; returns where it is sent. */
+  /** Visits an authorization URL like a browser. Returns the address of the redirect. */
   visit(authorizeUrl: string): Promise<URL>;
   close(): Promise<void>;
 }
@@ -70,7 +70,9 @@ interface Code {
   used: boolean;
 }
 
-/** Starts an authorization server that tells requests by what they hold, so its paths do not matter. */
+/**
+ * Starts an authorization server. It recognizes requests by their content, so paths do not matter.
+ */
 export async function startOAuthDouble(options: OAuthDoubleOptions): Promise<OAuthDouble> {
   const codes = new Map<string, Code>();
   const given: GivenToken[] = [];
@@ -179,7 +181,7 @@ export async function startOAuthDouble(options: OAuthDoubleOptions): Promise<OAu
     if (!new URLSearchParams(request.body).has("grant_type")) return revokeToken(request);
     underWay += 1;
     concurrencyMax = Math.max(concurrencyMax, underWay);
-    // A turn of the event loop, so that requests which come together are seen together.
+    // One turn of the event loop lets requests that arrive together be counted together.
     await new Promise((resolve) => setImmediate(resolve));
     underWay -= 1;
     const answer = answerToken(request);
@@ -231,7 +233,7 @@ function isClient(
     return form.get("client_id") === clientId && form.get("client_secret") === clientSecret;
   }
   const encoded = /^Basic (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
-  // Both parts are encoded like members of a form (RFC 6749, 2.3.1).
+  // Both parts are encoded like form members (RFC 6749, 2.3.1).
   const parts = Buffer.from(encoded, "base64").toString("utf8").split(":").map(decodeFormPart);
   return parts[0] === clientId && parts[1] === clientSecret;
 }

@@ -6,15 +6,15 @@ import type { AskedModel, ModelDialect, ModelDouble, ModelFailureKind } from "./
 import { sayInChat, sayInResponse } from "./openai-answers.ts";
 import { refuseStrictSchema } from "./openai-strict-schema.ts";
 
-/** How the double differs from OpenAI itself. */
+/** The differences between the double and OpenAI itself. */
 export interface OpenAiDoubleOptions {
-  /** The models it knows, and when each takes a temperature; by default some of OpenAI's own. */
+  /** The known models, and when each takes a temperature; by default some of OpenAI's own. */
   models?: Readonly<Record<string, OpenAiSampling>>;
   /** Without it `/chat/completions` is unknown; true by default. */
   chat?: boolean;
   /** Without it `/responses` is unknown, as on most compatible servers; true by default. */
   responses?: boolean;
-  /** Random by default. */
+  /** The valid API key; random by default. */
   key?: string;
 }
 
@@ -53,14 +53,14 @@ export function startOpenAiDouble(options: OpenAiDoubleOptions = {}): Promise<Mo
   return startModelDouble(key, dialect);
 }
 
-/** What either route has in a place of its own. */
+/** The parts of a request and an answer that differ between the two routes. */
 interface RouteParts {
   conversation: unknown;
   format: unknown;
   schemaParam: string;
   reasoningEffort: unknown;
   maxTokens: unknown;
-  /** The name under which reasoning models do not know the limit; null when they do. */
+  /** The limit's name that reasoning models refuse; null when they know it. */
   wrongLimit: string | null;
 }
 
@@ -194,7 +194,7 @@ function failure(kind: ModelFailureKind, message: string | undefined, key: strin
     case "invalid-request":
       return refuse(400, message ?? "Invalid request.", "invalid_request");
     case "unauthorized": {
-      // OpenAI repeats the ends of the key that it does not take.
+      // OpenAI repeats both ends of a key that it refuses.
       const shown = `${key.slice(0, 8)}${"*".repeat(32)}${key.slice(-4)}`;
       const text = `Incorrect API key provided: ${shown}. You can find your API key at https://platform.openai.com/account/api-keys.`;
       return refuse(401, message ?? text, "invalid_api_key");

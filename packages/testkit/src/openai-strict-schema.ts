@@ -1,6 +1,6 @@
 import { isJsonObject } from "@workflow/json";
 
-/** Keywords that OpenAI's guide to structured outputs says are not supported in strict mode. */
+/** Keywords without support in strict mode, according to OpenAI's guide to structured outputs. */
 const UNSUPPORTED = [
   "allOf",
   "not",
@@ -30,8 +30,8 @@ const PROPERTIES_MAX = 5_000;
 const ENUM_VALUES_MAX = 1_000;
 
 /**
- * What OpenAI says of a schema that its strict mode does not take; null of one that it takes
- * (developers.openai.com, Structured Outputs, "Supported schemas").
+ * OpenAI's message about a schema that strict mode refuses; null for a good one (developers.openai.com, Structured
+ * Outputs, "Supported schemas").
  */
 export function refuseStrictSchema(schema: Record<string, unknown>): string | null {
   if (schema["anyOf"] !== undefined) return "In context=(), 'anyOf' is not permitted.";

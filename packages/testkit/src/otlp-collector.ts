@@ -52,14 +52,14 @@ type ExportedSpan = z.output<
   typeof exported
 >["resourceSpans"][number]["scopeSpans"][number]["spans"][number];
 
-/** A span that a collector got, with the service that made it. */
+/** A received span, with the service that made it. */
 export interface CollectedSpan extends ExportedSpan {
   service: string;
 }
 
-/** A collector that keeps what it gets. */
+/** A collector that keeps everything it receives. */
 export interface OtlpCollector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: string;
   requests: HttpDouble["requests"];
   /** All spans so far, in the order of their arrival. Throws when something is not OTLP. */

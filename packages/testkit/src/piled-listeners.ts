@@ -1,6 +1,6 @@
 import { ServerResponse } from "node:http";
 
-/** What Node warns of, with the emitter that it is about. */
+/** A warning of Node about listeners, with its emitter. */
 interface ListenerWarning extends Error {
   readonly emitter: unknown;
 }

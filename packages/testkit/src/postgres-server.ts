@@ -47,9 +47,9 @@ async function startFromBinaries(): Promise<PostgresServer> {
   };
 }
 
-/** Where Linux keeps files in memory. */
+/** The folder that Linux keeps in memory. */
 const MEMORY_FOLDER = "/dev/shm";
-/** All test files together need some 1 GiB at a time. */
+/** The needed free memory; all test files together use some 1 GiB at a time. */
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
 
 /**
@@ -62,7 +62,7 @@ async function hasRoomInMemory(): Promise<boolean> {
     const { bavail, bsize } = await statfs(MEMORY_FOLDER);
     return bavail * bsize >= MEMORY_BYTES_MIN;
   } catch {
-    // Not on every system.
+    // Some systems have no such folder.
     return false;
   }
 }

@@ -1,7 +1,9 @@
 import type { PostgresServer } from "./postgres-server.ts";
 
 declare global {
-  /** Jest's setup and teardown share a process but not their modules, so this is where they meet. */
+  /**
+   * Jest's setup and teardown share a process but no modules. They meet in this global variable.
+   */
   var workflowTestPostgres: PostgresServer | undefined;
 }
 

@@ -21,9 +21,9 @@ export interface SmtpDoubleOptions {
   refuseRecipient?: (address: string) => SmtpRefusal | undefined;
   /** The reply that refuses a message after its data. */
   refuseMessage?: (taken: number) => SmtpRefusal | undefined;
-  /** Awaited before a message is answered. */
+  /** Awaited before the answer to a message. */
   beforeReply?: () => Promise<void>;
-  /** The only credentials that are good; without them nobody may send. */
+  /** The only valid credentials. Without them, nobody may send. */
   credentials?: { user: string; pass: string };
   /** Whether STARTTLS is offered, with a certificate that nobody has signed. */
   startTls?: boolean;
@@ -38,7 +38,7 @@ export interface SmtpRefusal {
 /** A real SMTP server on a port of its own. */
 export interface SmtpDouble {
   port: number;
-  /** Without credentials. */
+  /** The address, without credentials. */
   url: string;
   messages: TakenMessage[];
   /** Connections at this moment, and the most there ever were. */
@@ -119,7 +119,7 @@ function parse(raw: string): Pick<TakenMessage, "headers" | "body"> {
   return { headers, body: raw.slice(split + 4) };
 }
 
-/** Encoded words (RFC 2047); the space between two of them does not count. */
+/** Decodes encoded words (RFC 2047). The space between two of them does not count. */
 function decodeWords(value: string): string {
   return value
     .replaceAll(/\?=\s+=\?/g, "?==?")

@@ -9,8 +9,7 @@ import { runAsAdmin, withDatabase } from "./admin.ts";
 const SERVICES_FOLDER = join(import.meta.dirname, "../../../services");
 
 /**
- * Makes the database that test databases are copies of, with the schemas of all services, and
- * returns its name.
+ * Creates the template of test databases, with the schemas of all services, and returns its name.
  */
 export async function createTemplateDatabase(adminUri: string): Promise<string> {
   const name = `template_${randomBytes(6).toString("hex")}`;
@@ -22,7 +21,7 @@ export async function createTemplateDatabase(adminUri: string): Promise<string> 
   return name;
 }
 
-/** Every service that has migrations; its schema has its name, its role is `workflow_<name>`. */
+/** Every service with migrations. Its schema has its name; its role is `workflow_<name>`. */
 async function findServiceSchemas(): Promise<ServiceSchema[]> {
   const schemas: ServiceSchema[] = [];
   for (const name of (await readdir(SERVICES_FOLDER)).toSorted()) {

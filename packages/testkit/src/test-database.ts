@@ -33,13 +33,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Workers clone at the same time; Postgres refuses while somebody else copies the template. */
+/** Workers clone at the same time. Postgres refuses while another one copies the template. */
 async function clone(adminUri: string, template: string, name: string): Promise<void> {
   const objectInUse = "55006";
   const deadline = Date.now() + CLONE_DEADLINE_MS;
   for (;;) {
     try {
-      // Without file_copy every page goes through the write-ahead log, which takes half as long again.
+      // Without file_copy, every page goes through the write-ahead log, which takes half as long again.
       const statement = `create database ${name} template ${template} strategy file_copy`;
       return await runAsAdmin(adminUri, statement);
     } catch (error) {

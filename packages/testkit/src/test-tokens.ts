@@ -17,23 +17,23 @@ import type {
 /** A key pair for each issuer of internal tokens, as in a deployment. */
 export interface TestTokens {
   keys: Readonly<Record<TokenIssuer, GeneratedSigningKey>>;
-  /** What services are told of the keys. */
+  /** The public keys, as services get them. */
   publicKeys: IssuerKeys;
   signerOf(issuer: TokenIssuer): TokenSigner;
   /**
-   * Mints as whoever speaks for such an identity: the gateway, the admin command or the service. Of a
-   * caller who is no service the scopes among services are left out.
+   * Mints in the name of the issuer that speaks for an identity: the gateway, the admin command or a service. For
+   * callers other than services, internal scopes are left out.
    */
   minterTo(audience: TokenAudience): TokenMinter;
-  /** Mints in the name of a service, for the company and with the scopes among services only. */
+  /** Mints in the name of a service, with the company and internal scopes only. */
   serviceMinterTo(audience: TokenAudience, service: TokenIssuer): TokenMinter;
-  /** What a process of its own is told; as an issuer it gets that one's private key, too. */
+  /** The environment of a separate process; an issuer also gets its private key. */
   environment(issuer?: TokenIssuer): Record<string, string>;
 }
 
 const INTERNAL = "internal:";
 
-/** Makes a new key pair for each issuer, unless it is given those that a system has already. */
+/** Creates a new key pair for each issuer, unless a system's existing keys are given. */
 export function createTestTokens(keys: TestTokens["keys"] = newKeys()): TestTokens {
   const signerOf = (issuer: TokenIssuer): TokenSigner =>
     createTokenSigner({ issuer, privateKeyPem: keys[issuer].privateKeyPem });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { DoubleResponse } from "./http-double.ts";
 
-/** Ways in which a server outside may fail to say anything useful. */
+/** Ways in which an outside server may give no useful answer. */
 export const TROUBLES = [
   "hangs",
   "html",
@@ -11,12 +11,12 @@ export const TROUBLES = [
   "unauthorized",
 ] as const;
 
-/** One of them. */
+/** A way to give no useful answer. */
 export type Trouble = (typeof TROUBLES)[number];
 
 const CHUNK = "x".repeat(64 * 1024);
 
-/** Answers a request in one of the troubled ways; of `hangs` and `huge` the caller has to get out. */
+/** Answers a request in a troubled way. The caller has to get out of `hangs` and `huge`. */
 export function answerTroubled(trouble: Trouble, response: ServerResponse): DoubleResponse | void {
   switch (trouble) {
     case "hangs":
@@ -39,7 +39,7 @@ export function answerTroubled(trouble: Trouble, response: ServerResponse): Doub
   }
 }
 
-/** Says that 10 GB come, and sends for as long as anybody reads. */
+/** Announces 10 GB, and sends as long as anybody reads. */
 function streamForEver(response: ServerResponse): void {
   response.writeHead(200, {
     "content-type": "application/json",

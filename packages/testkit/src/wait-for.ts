@@ -2,11 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isNativeError } from "node:util/types";
 
 export interface WaitOptions {
-  /** Default 60 000: for what never comes, since a busy machine takes ten times as long as an idle one. */
+  /**
+   * The deadline for things that never come. Default 60,000, because a busy machine takes ten times as long as an
+   * idle one.
+   */
   timeoutMs?: number;
   /** Default 20. */
   intervalMs?: number;
-  /** What is waited for, for the error's message; the function's source when absent. */
+  /** The awaited thing, for the error's message; the function's source by default. */
   what?: string;
 }
 
