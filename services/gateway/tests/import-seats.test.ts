@@ -50,4 +50,16 @@ describe("the seats of large imports", () => {
     leave();
     for (const seat of waiting) (await seat)();
   });
+
+  it("are given to a company with room, however many of another wait", async () => {
+    const seats = createSeats({ seats: 2, seatsEach: 1 });
+    const leave = await seats.take("acme");
+    const waiting = Array.from({ length: 50 }, () => seats.take("acme"));
+
+    const leaveOther = await seats.take("globex");
+
+    leaveOther();
+    leave();
+    for (const seat of waiting) (await seat)();
+  });
 });

@@ -1,17 +1,9 @@
-import { createHash, createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { newUuid } from "@workflow/db";
-import { AppError } from "@workflow/errors";
-import { createLogger } from "@workflow/service";
-import { createDispatcherRoute } from "../src/inbound/dispatcher.ts";
-import type { InboundMessage, Intake } from "../src/domain/inbound-message.ts";
-import type { InboundRequest } from "../src/inbound/inbound-request.ts";
-import type { ProviderHandler } from "../src/inbound/provider-handler.ts";
-import { createGithubHandler } from "./support/github-handler.ts";
+import { connectAccount, forgetAll, hmac, INVALID } from "./support/inbound-senders.ts";
+import type { Headers } from "./support/inbound-senders.ts";
 import { startProviderHarness } from "./support/provider-harness.ts";
 import type { ProviderHarness } from "./support/provider-harness.ts";
-
-type Headers = (readonly [string, string])[];
 
 const ADDRESS = "https://workflows.example/webhooks/hubspot?app=a%40b";
 const SIGNED_ADDRESS = "https://workflows.example/webhooks/hubspot?app=a@b";
@@ -20,26 +12,13 @@ const SECRETS = {
   airwallex: "airwallex-old, airwallex-new",
   hubspot: "hubspot-old,hubspot-new",
   finance: "finance-old,finance-new",
-  nango: "nango-old,nango-new",
 };
-const INVALID = { status: 401, body: { error: "Invalid signature" } };
-
 let harness: ProviderHarness;
 beforeAll(async () => {
   harness = await startProviderHarness(SECRETS);
 });
 afterAll(() => harness?.close());
-beforeEach(() => {
-  harness.connections.length = 0;
-  harness.started.length = 0;
-  harness.reports.length = 0;
-  harness.syncs.length = 0;
-  harness.reportError = null;
-});
-
-function hmac(secret: string, text: string, encoding: "hex" | "base64" = "hex"): string {
-  return createHmac("sha256", secret).update(text).digest(encoding);
-}
+beforeEach(() => forgetAll(harness));
 
 /** How each provider signs; a path, a body with one event of an account, and the headers. */
 const PROVIDERS = {
@@ -83,21 +62,6 @@ const PROVIDERS = {
 const NAMES = ["airwallex", "hubspot", "finance"] as const;
 type Name = (typeof NAMES)[number];
 
-function connect(provider: string, externalAccountId: string, more: object = {}): string {
-  const companyId = newUuid();
-  const connectionId = newUuid();
-  const status = "active";
-  harness.connections.push({
-    connectionId,
-    companyId,
-    provider,
-    externalAccountId,
-    status,
-    ...more,
-  });
-  return companyId;
-}
-
 function send(name: Name, body: string, headers: Headers) {
   return harness.post(PROVIDERS[name].path, body, headers);
 }
@@ -107,8 +71,11 @@ describe.each(NAMES)("events of %s", (name) => {
 
   it("that either secret has signed start the runs of each company with the account, once", async () => {
     const [account, type] = [newUuid(), newUuid()];
-    const companies = [connect(name, account), connect(name, account)];
-    connect(name, newUuid());
+    const companies = [
+      connectAccount(harness, name, account),
+      connectAccount(harness, name, account),
+    ];
+    connectAccount(harness, name, newUuid());
     for (const secret of [`${name}-old`, `${name}-new`]) {
       const body = bodyOf(account, `evt_${secret}`, type);
       const answers = [await send(name, body, sign(body, secret))];
@@ -133,7 +100,7 @@ describe.each(NAMES)("events of %s", (name) => {
 
   it("that are forged, old, early or unsigned are refused and recorded, and claim no id", async () => {
     const [account, id, type] = [newUuid(), newUuid(), newUuid()];
-    const company = connect(name, account);
+    const company = connectAccount(harness, name, account);
     const body = bodyOf(account, id, type);
     const genuine = sign(body, `${name}-new`);
     const [signature] = genuine.slice(-1);
@@ -194,7 +161,7 @@ describe.each(NAMES)("events of %s", (name) => {
 
 it("events of one body are told apart: HubSpot gives the same id to those of several portals", async () => {
   const accounts = ["101", "102"];
-  const companies = accounts.map((account) => connect("hubspot", account));
+  const companies = accounts.map((account) => connectAccount(harness, "hubspot", account));
   const events = accounts.map((account) => ({
     eventId: 1,
     portalId: Number(account),
@@ -219,7 +186,7 @@ it("events of one body are told apart: HubSpot gives the same id to those of sev
 });
 
 it("ids of our finance application hold for its account, and a repeat in one body counts once", async () => {
-  const companies = ["F-a", "F-b"].map((account) => connect("finance", account));
+  const companies = ["F-a", "F-b"].map((account) => connectAccount(harness, "finance", account));
   const [first, second] = ["F-a", "F-b"].map((account) =>
     PROVIDERS.finance.bodyOf(account, "same", "t"),
   );
@@ -231,7 +198,7 @@ it("ids of our finance application hold for its account, and a repeat in one bod
 });
 
 it("numbers and __proto__ keys of a payload come to the run as they were sent", async () => {
-  connect("finance", "F1");
+  connectAccount(harness, "finance", "F1");
   const data = '{"__proto__":{"x":1},"n":12345678901234567890.10}';
   const body = `{"id":"f1","type":"t","externalAccountId":"F1","data":${data}}`;
   await send("finance", body, PROVIDERS.finance.sign(body, "finance-new"));
@@ -240,7 +207,7 @@ it("numbers and __proto__ keys of a payload come to the run as they were sent", 
 
 it("without a secret events are taken unverified, unless signatures are required", async () => {
   const [account, type] = [newUuid(), newUuid()];
-  connect("airwallex", account);
+  connectAccount(harness, "airwallex", account);
   const body = PROVIDERS.airwallex.bodyOf(account, newUuid(), type);
   const lax = await harness.start();
   const strict = await harness.start({ requireSignature: true });
@@ -255,177 +222,4 @@ it("without a secret events are taken unverified, unless signatures are required
   ]);
   const unset = await harness.post("nango", "{}", [], lax);
   expect(unset).toEqual({ status: 500, body: { error: "NANGO_WEBHOOK_SECRET is not set" } });
-});
-
-describe("what the OAuth broker sends", () => {
-  const named = { integrationId: "slack", brokerConnectionId: "broker-1" };
-  const wrap = (more: object) =>
-    JSON.stringify({
-      from: "slack",
-      providerConfigKey: "slack",
-      connectionId: "broker-1",
-      ...more,
-    });
-  const sendSigned = (body: string, more: Headers = []) =>
-    harness.post("nango", body, [["x-nango-hmac-sha256", hmac("nango-new", body)], ...more]);
-
-  it("is refused unless it is signed, by either scheme", async () => {
-    const body = wrap({ type: "other" });
-    const older = createHash("sha256").update(`nango-old${body}`).digest("hex");
-    const taken = { status: 200, body: { received: true, eventId: null, workflowsTriggered: 0 } };
-    expect(await sendSigned(body)).toEqual(taken);
-    expect(await harness.post("nango", body, [["x-nango-signature", older]])).toEqual(taken);
-    const forged: Headers[] = [
-      [],
-      [["x-nango-hmac-sha256", hmac("wrong", body)]],
-      [["x-nango-hmac-sha256", older]],
-      [["x-nango-signature", hmac("nango-new", body)]],
-      [
-        ["x-nango-hmac-sha256", hmac("nango-new", body)],
-        ["x-nango-hmac-sha256", hmac("nango-new", body)],
-      ],
-    ];
-    for (const headers of forged)
-      expect(await harness.post("nango", body, headers)).toEqual(INVALID);
-    const broken = await sendSigned("{");
-    expect(broken).toEqual({ status: 400, body: { error: "Invalid JSON" } });
-  });
-
-  it("of a provider's events starts runs of the connection's company, and of that provider only", async () => {
-    const companyId = connect("slack", "T1", named);
-    connect("slack", "T1");
-    const event = {
-      type: "event_callback",
-      event_id: "Ev1",
-      event: { type: "message", text: "hi" },
-    };
-    const body = wrap({ type: "forward", payload: event });
-    const [first, again] = [await sendSigned(body), await sendSigned(body)];
-    expect(first).toMatchObject({ status: 200, body: { received: true, workflowsTriggered: 1 } });
-    expect(again).toEqual(first);
-    expect(harness.started).toMatchObject([
-      { companyId, source: { $case: "provider", value: "slack" } },
-    ]);
-    expect(JSON.parse(harness.started[0]?.inputJson ?? "")).toEqual({
-      eventType: "message",
-      externalEventId: "Ev1",
-      data: event,
-    });
-  });
-
-  it("as a batch is one event an element, and a sender's key makes a repeat of each", async () => {
-    connect("slack", "T1", named);
-    const payload = [{ type: "a" }, { type: "b" }];
-    const body = wrap({ type: "webhook", payload });
-    const key: Headers = [["idempotency-key", newUuid()]];
-    const [first, again] = [await sendSigned(body, key), await sendSigned(body, key)];
-    expect(first.body).toMatchObject({ workflowsTriggered: 2 });
-    expect(again).toEqual(first);
-    expect(harness.started).toHaveLength(2);
-    // Without a key nothing says that it is the same.
-    await sendSigned(body);
-    expect(harness.started).toHaveLength(4);
-  });
-
-  it("of a connection that is unknown, ended or another provider's starts nothing and is recorded", async () => {
-    connect("slack", "T1", { ...named, status: "expired" });
-    connect("stripe", "T1", { ...named, brokerConnectionId: "broker-2" });
-    const type = newUuid();
-    for (const connectionId of ["broker-1", "broker-2", "broker-3", "", 7]) {
-      const answer = await sendSigned(wrap({ type: "forward", connectionId, payload: { type } }));
-      expect(answer).toMatchObject({ status: 200, body: { workflowsTriggered: 0 } });
-    }
-    await sendSigned(wrap({ type: "forward", providerConfigKey: "unknown", payload: { type } }));
-    expect(harness.started).toEqual([]);
-    const rows = await harness.recorded(type);
-    expect(rows.map(({ company, status }) => `${company} ${status}`)).toEqual(
-      Array.from({ length: 6 }, () => "null ignored"),
-    );
-  });
-
-  it("of an attempt to connect an account is handed on, and told again when nobody could take it", async () => {
-    connect("slack", "T1", named);
-    const attempt = newUuid();
-    const failure = { type: "oauth", description: "access_denied" };
-    const told = { type: "auth", operation: "creation", success: false, error: failure };
-    const body = wrap({ ...told, tags: { end_user_id: attempt } });
-    harness.reportError = new AppError("UPSTREAM_ERROR", "The broker does not answer.");
-    expect((await sendSigned(body)).status).toBe(502);
-    harness.reportError = null;
-    const answer = await sendSigned(body);
-    expect(answer).toMatchObject({ status: 200, body: { received: true } });
-    expect(harness.reports[1]).toEqual({
-      ...named,
-      endUserId: attempt,
-      success: false,
-      error: "access_denied",
-      operation: "creation",
-    });
-    // Older versions say whom it is for elsewhere; of nobody's it is taken, too.
-    const unknown = { type: "auth", connectionId: "broker-9", endUser: { endUserId: attempt } };
-    expect((await sendSigned(wrap(unknown))).status).toBe(200);
-    expect(harness.reports[2]).toMatchObject({ endUserId: attempt, success: true });
-  });
-
-  it("of a synchronisation is handed on when it has succeeded", async () => {
-    connect("slack", "T1", named);
-    await sendSigned(wrap({ type: "sync", success: false }));
-    expect(harness.syncs).toEqual([]);
-    await sendSigned(wrap({ type: "sync", success: true }));
-    expect(harness.syncs).toEqual([{ ...named, syncedAt: undefined }]);
-  });
-});
-
-describe("a handler of another provider", () => {
-  const accepted: InboundMessage[] = [];
-  const intake: Intake = {
-    async accept(message) {
-      accepted.push(message);
-      return { eventId: "evt_1", workflowsTriggered: 3 };
-    },
-    async refuse() {
-      // Nothing is kept here.
-    },
-  };
-  const logger = createLogger({ name: "test", level: "silent" });
-  const context = { intake, requireSignature: true, logger };
-  const requestOf = (body: string, headers: Headers): InboundRequest => ({
-    path: "github",
-    query: new URLSearchParams(),
-    url: "https://workflows.example/webhooks/github",
-    headers: new Map(headers.map(([name, value]) => [name, [value]])),
-    rawBody: Buffer.from(body),
-    requestId: "r",
-    receivedAt: new Date(),
-  });
-
-  it("is a file with four functions", async () => {
-    const route = createDispatcherRoute(context, createGithubHandler(["shared"]));
-    const body = '{"action":"opened","installation":{"id":42}}';
-    const headers: Headers = [
-      ["x-hub-signature-256", `sha256=${hmac("shared", body)}`],
-      ["x-github-event", "issues"],
-      ["x-github-delivery", "d-1"],
-    ];
-    const answer = await route(requestOf(body, headers));
-    expect(answer).toEqual({ status: 200, body: { received: true, count: 3 } });
-    expect(accepted).toMatchObject([
-      { provider: "github", receivers: { accountIds: ["42"] }, externalEventId: "d-1" },
-    ]);
-    expect((await route(requestOf(`${body} `, headers))).status).toBe(401);
-  });
-
-  it("that throws while it verifies ends in a verification error", async () => {
-    const broken: ProviderHandler<never> = {
-      provider: "broken",
-      verify() {
-        throw new Error("no key");
-      },
-      parse: () => [],
-      accountsOf: () => [],
-      normalise: () => ({ eventType: null, externalEventId: null, dataJson: "null" }),
-    };
-    const answer = await createDispatcherRoute(context, broken)(requestOf("{}", []));
-    expect(answer).toEqual({ status: 500, body: { error: "Verification error" } });
-  });
 });
