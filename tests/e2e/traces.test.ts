@@ -48,8 +48,11 @@ function request(path: string): Record<string, unknown> {
   return { id: "call", type: "action", name: "call", action: "http.request", config };
 }
 
-/** The spans of the request that has this id, once this one is there, which comes last. */
-function traceOf(requestId: string, isThere: (span: CollectedSpan) => boolean) {
+/**
+ * The spans of the request that has this id, once these are there and the parents of all: processes hand their
+ * spans in without an order between them.
+ */
+function traceOf(requestId: string, ...needed: ((span: CollectedSpan) => boolean)[]) {
   return waitFor(() => {
     const all = collector.spans();
     const root = all.find(
@@ -57,7 +60,10 @@ function traceOf(requestId: string, isThere: (span: CollectedSpan) => boolean) {
         service === "gateway" && kind === SERVER && attributes["workflow.request.id"] === requestId,
     );
     const spans = all.filter(({ traceId }) => traceId === root?.traceId);
-    return root !== undefined && spans.some(isThere) ? { root, spans } : null;
+    const ids = new Set(spans.map(({ spanId }) => spanId));
+    const orphans = spans.filter((span) => span !== root && !ids.has(span.parentSpanId ?? ""));
+    const isWhole = orphans.length === 0 && needed.every((isThere) => spans.some(isThere));
+    return root !== undefined && isWhole ? { root, spans } : null;
   });
 }
 
@@ -100,7 +106,12 @@ describe("a trace", () => {
     );
     const runId = runIdOf(answer);
     await waitForRun(system, runId);
-    const { root, spans } = await traceOf("traced-1", ({ name }) => name === "webhook delivery");
+    const { root, spans } = await traceOf(
+      "traced-1",
+      ({ service, name }) => service === "webhooks" && name === "HTTP POST",
+      ({ service, name }) => service === "runs" && name === "HTTP POST",
+      ({ service }) => service === "tables",
+    );
 
     expect(root).toMatchObject({ name: "POST /workflows/{id}/run", kind: SERVER });
     expect(root.parentSpanId).toBeUndefined();

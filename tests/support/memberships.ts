@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { expect } from "@jest/globals";
 import { createUser } from "@workflow/service-gateway/admin";
 import { z } from "zod";
@@ -40,12 +41,14 @@ export const memberSchema = z.strictObject({
   createdAt: z.iso.datetime(),
 });
 
+/** Files that share a system have addresses of their own. */
+const MARK = randomBytes(4).toString("hex");
 let count = 0;
 
-/** An address that nobody in the test file has. */
+/** An address that nobody else has. */
 export function newEmail(): string {
   count += 1;
-  return `person${count}@persons.example`;
+  return `person${count}@${MARK}.persons.example`;
 }
 
 /** Somebody who is in both companies, in Globex as a viewer. */

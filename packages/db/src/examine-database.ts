@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Client, DatabaseError } from "pg";
 import { assertPlainName, withSession } from "./connection-uri.ts";
 import { sqlStateOf } from "./errors.ts";
+import { lacksRoom } from "./lost-room.ts";
 
 /** The database that a service needs, and its required state. */
 export interface NeededDatabase {
@@ -117,6 +118,7 @@ export async function examineDatabase(
       outdated(needed, found?.newest ?? 0) ??
       readOnlyTrouble(found) ??
       lockTrouble(needed, found) ??
+      roomTrouble(needed) ??
       clockTrouble(nowMs, { from: askedAt, to: now() })
     );
   } catch (error) {
@@ -157,6 +159,15 @@ function lockTrouble({ schema }: NeededDatabase, found: Found | undefined): Data
   const { lockedTable = null, lockedSeconds = null } = found ?? {};
   if (lockedTable === null || (lockedSeconds ?? 0) < LOCKED_SECONDS_MIN) return null;
   return locked(`${schema}.${lockedTable}`);
+}
+
+/** Reads go on, and so do writes that find room in the pages that there are. */
+function roomTrouble({ connectionUri }: NeededDatabase): DatabaseTrouble | null {
+  if (!lacksRoom(connectionUri)) return null;
+  return {
+    message: "the disk of Postgres is full: a write found no room",
+    isOnlyForNewcomers: true,
+  };
 }
 
 function locked(table: string): DatabaseTrouble {

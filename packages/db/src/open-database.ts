@@ -10,6 +10,7 @@ import { ConnectionError, createPool, InvalidConfigurationError } from "slonik";
 import { createAnsweredDriver } from "./answered-driver.ts";
 import { withSession } from "./connection-uri.ts";
 import { databaseErrorToAppError, inputRejectionRecorder, sqlStateOf } from "./errors.ts";
+import { createRoomRecorder } from "./lost-room.ts";
 import { keepConnections } from "./keep-connections.ts";
 import { resultParser } from "./result-parser.ts";
 
@@ -95,7 +96,11 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
       // statements, which halves the rate. Nothing here changes the state of a session.
       resetConnection: async () => {},
       typeParsers,
-      interceptors: [inputRejectionRecorder, resultParser],
+      interceptors: [
+        inputRejectionRecorder,
+        createRoomRecorder(options.connectionUri),
+        resultParser,
+      ],
     });
     pool.on("error", (error) => options.onError?.(error));
     return keepConnections(pool, maxConnections);

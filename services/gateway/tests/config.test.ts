@@ -27,4 +27,15 @@ describe("the gateway's settings", () => {
       }),
     );
   });
+
+  it("refuse inbound webhooks over TLS where nothing could be trusted, by the setting's name", () => {
+    const refusal = expect.objectContaining({
+      message: expect.stringContaining("WEBHOOKS_HTTP_TLS: needs GRPC_TLS_CA_FILE"),
+    });
+    expect(() => readConfig({ ...env, WEBHOOKS_HTTP_TLS: "true" })).toThrow(refusal);
+    const trusting = { ...env, WEBHOOKS_HTTP_TLS: "true", GRPC_TLS_CA_FILE: "/keys/ca.pem" };
+    expect(readConfig(trusting)).toMatchObject({ WEBHOOKS_HTTP_TLS: true });
+    const unclear = { ...env, WEBHOOKS_HTTP_TLS: "perhaps" };
+    expect(() => readConfig(unclear)).toThrow("WEBHOOKS_HTTP_TLS");
+  });
 });

@@ -20,6 +20,8 @@ type Environment = Record<string, string>;
 export function environmentOf(options: SystemOptions): Environment {
   const { leaseMs, mail, connecting, outbound, agents = {}, companyLimits = {} } = options;
   if (connecting?.answerTimeoutMs !== undefined) throw new NotApartError("answerTimeoutMs");
+  if (options.metricsRegistry !== undefined) throw new NotApartError("metricsRegistry");
+  const { tracing } = options;
   const providers = options.providers ?? connecting?.providers ?? new Map();
   return withoutUndefined({
     RUNS_LEASE_MS: leaseMs,
@@ -39,6 +41,9 @@ export function environmentOf(options: SystemOptions): Environment {
     COMPANY_BACKLOG_MAX: companyLimits.companyBacklogMax,
     COMPANY_WATCHERS_MAX: companyLimits.companyWatchersMax,
     COMPANY_SYNC_WAITS_MAX: companyLimits.companySyncWaitsMax,
+    OTEL_EXPORTER_OTLP_ENDPOINT: tracing?.endpoint,
+    OTEL_TRACES_SAMPLER: tracing?.sampler,
+    OTEL_TRACES_SAMPLER_ARG: tracing?.ratio,
     ...webhooksEnvironment(options.webhooks ?? {}),
     ...providersEnvironment(providers),
   });
