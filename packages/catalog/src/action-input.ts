@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { FieldCondition } from "./field-condition.ts";
 import type { InputRelations } from "./input-relations.ts";
 
-/** What a value is, in the words of the block metadata. */
+/** The kinds of values, in the words of the block metadata. */
 export type InputType = "string" | "number" | "boolean" | "json" | "array" | "file";
 
-/** How a field is shown where a workflow is drawn; says nothing about the value's type. */
+/** The control of a field in the editor. The value's type does not depend on the control. */
 export type Control =
   | "short-input"
   | "long-input"
@@ -17,44 +17,47 @@ export type Control =
   | "file-upload"
   | "connection";
 
-/** A static choice: the id goes into the configuration, the label is for people. */
+/** A static option: the configuration holds the id, and people see the label. */
 export interface InputOption {
   readonly id: string;
   readonly label: string;
 }
 
-/** Where a value goes in the provider's request; `none` is for what only `build` reads. */
+/** The place of a value in the provider's request. `none` is for inputs that only `build` reads. */
 export type InputPlace = "path" | "query" | "body" | "header" | "none";
 
-/** One input of an action, declared once: its type, its field, and its place in the request. */
+/** One input of an action: its type, its field, and its place in the request. */
 export interface ActionInput extends InputRelations {
-  /** In the provider's own terms; the key in a step's config, and of the subBlock. */
+  /** The key in a step's config and of the subBlock, in the provider's own terms. */
   readonly key: string;
   readonly type: InputType;
   readonly title: string;
   readonly description?: string | undefined;
-  /** Of a value without templates; the block metadata shows it as JSON Schema. No transforms. */
+  /**
+   * The schema of a value without templates; the block metadata shows it as JSON Schema. Transforms are not
+   * allowed.
+   */
   readonly schema: z.ZodType;
   readonly control: Control;
   readonly options?: readonly InputOption[] | undefined;
-  /** Needed whenever the field applies. */
+  /** Whether the input is required whenever the field applies. */
   readonly required?: boolean | undefined;
-  /** Needed when the field applies and this holds. */
+  /** The condition under which the input is required, while the field applies. */
   readonly requiredWhen?: FieldCondition | undefined;
-  /** When the field applies; always where it is not given. */
+  /** The condition under which the field applies; always by default. */
   readonly visibleWhen?: FieldCondition | undefined;
   /** Default: `query` for GET and DELETE, `body` for the rest; `path` where the path names the key. */
   readonly in?: InputPlace | undefined;
   /**
-   * The provider's name when it is not the key; dots make nested objects: `billing.address`. Empty: the
-   * members of an object become members of the body.
+   * The provider's name, where it differs from the key. Dots make nested objects: `billing.address`. An empty
+   * name adds the members of an object to the body.
    */
   readonly as?: string | undefined;
-  /** What stands between several values that are sent as one text. */
+  /** The separator of several values that are sent as one text. */
   readonly join?: string | undefined;
 }
 
-/** What may be said of an input beyond its kind. */
+/** The options of an input besides its kind. */
 export type InputTraits = Partial<
   Pick<
     ActionInput,
@@ -94,7 +97,7 @@ export function flag(key: string, traits: InputTraits = {}): ActionInput {
   return input(key, "boolean", z.boolean(), "switch", traits);
 }
 
-/** One of some texts: ids with labels, or ids alone, which are shown as they are. */
+/** One of several texts: ids with labels, or ids alone, which serve as labels. */
 export function choice(
   key: string,
   options: readonly (InputOption | string)[],
@@ -108,8 +111,8 @@ export function choice(
 }
 
 /**
- * Several values of one kind; by default texts. `min` is how many at least: one where the list is required,
- * for an empty one is nothing given, else none.
+ * Several values of one kind, by default texts. `min` is the least number of values. By default a required
+ * list needs one value, since an empty list counts as absent.
  */
 export function list(
   key: string,
@@ -127,17 +130,17 @@ function atLeast<T extends z.ZodType>(schema: z.ZodArray<T>, min: number): z.Zod
   return min === 0 ? schema : schema.min(min);
 }
 
-/** An object, or what its schema says. */
+/** An object, or the type of its schema. */
 export function json(key: string, traits: InputTraits & { schema?: z.ZodType } = {}): ActionInput {
   const { schema = z.record(z.string(), z.unknown()), ...rest } = traits;
   return input(key, "json", schema, "code", rest);
 }
 
-/** Both become headers of an e-mail, which a line break would add to. */
+/** Both become headers of an e-mail, and a line break would begin another header. */
 const NO_CONTROLS = /^\P{Cc}+$/u;
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[\x20-\x7e]*)?$/;
 
-/** Files: `{filename, content (base64) or url, contentType?}` each; at least one where they are required. */
+/** Files: `{filename, content (base64) or url, contentType?}` each. A required input needs at least one. */
 export function files(key: string, traits: InputTraits = {}): ActionInput {
   const facts = {
     filename: z.string().min(1).max(255).regex(NO_CONTROLS, "must not have control characters"),

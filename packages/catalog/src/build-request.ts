@@ -16,7 +16,7 @@ import type {
   RequestParts,
 } from "./provider-manifest.ts";
 
-/** A request as it leaves. */
+/** A request that is ready to be sent. */
 export interface ProviderRequest {
   method: string;
   url: string;
@@ -24,23 +24,23 @@ export interface ProviderRequest {
   body: string | undefined;
 }
 
-/** An answer sends the next request to a host that is not the provider's. */
+/** An answer names a next request to a host that is not the provider's. */
 export class ForeignUrlError extends Error {
   override readonly name = "ForeignUrlError";
 }
 
-/** What a step asks for, inputs resolved and checked. */
+/** A step's call, with resolved and checked inputs. */
 export interface ActionCall {
   inputs: Readonly<Record<string, unknown>>;
   access: ConnectionAccess;
-  /** Replaces the provider's base URL: a sandbox, or a test. */
+  /** Replaces the provider's base URL, for a sandbox or a test. */
   baseUrl?: string | undefined;
-  /** The same for every try of a step. */
+  /** The idempotency key, equal for every attempt of a step. */
   idempotencyKey?: string | undefined;
 }
 
 /**
- * The parts that an action's declarations give.
+ * The parts of a request that follow from an action's declarations.
  *
  * @throws InvalidInputError, MissingFieldError
  */
@@ -53,7 +53,7 @@ export async function buildParts(
   const { request } = action;
   const ignored = findIgnoredKeys(action, inputs);
   const given = inputsOf(action).filter(({ key }) => isGiven(key, inputs) && !ignored.has(key));
-  // What no field has, and what does not apply or has no effect, is neither sent nor seen by `build`.
+  // Unknown keys and values without effect are not sent, and `build` does not see them.
   const applied = Object.fromEntries(given.map(({ key }) => [key, inputs[key]]));
   let body: Record<string, unknown> = {};
   const parts: RequestParts = {
@@ -85,7 +85,7 @@ function joined(value: unknown, separator: string | undefined): unknown {
   return value.map(toScalar).join(separator);
 }
 
-/** Objects are added to what is there already, and an empty name adds them to the body itself. */
+/** Members are merged into existing objects. An empty name merges an object into the body. */
 function withMember(
   body: Record<string, unknown>,
   name: string,
@@ -101,7 +101,7 @@ function withMember(
 }
 
 /**
- * Makes the request that is sent.
+ * Completes the request: base URL, credentials, headers and body.
  *
  * @throws MissingFieldError when the connection lacks a field or a credential
  */
@@ -149,10 +149,10 @@ export function finishRequest(
   return { method: parts.method, url: url.href, headers, body };
 }
 
-/** What every provider with such a header takes. */
+/** The length of a key that every provider with such a header accepts. */
 const KEY_CHARS_MAX = 255;
 
-/** A key that is too long, or that is not printable ASCII, is sent as its hash, which is as unique. */
+/** A key that is too long or not printable ASCII is sent as its hash, which is as unique. */
 function shorten(key: string, max: number): string {
   if (key.length <= max && /^[\x21-\x7e]+$/.test(key)) return key;
   return createHash("sha256").update(key).digest("base64url").slice(0, max);
@@ -171,7 +171,7 @@ export function baseUrlOf(provider: ProviderManifest, access: ConnectionAccess):
   return fill(pattern, access.fields).replace(/\/+$/, "");
 }
 
-/** Which field of a connection is not of the form that the provider's fields have; null when all are. */
+/** The field of a connection that does not have the form of the provider's fields; null when all do. */
 export function fieldProblem(
   { fieldForms = {} }: Pick<ProviderManifest, "fieldForms">,
   fields: ConnectionFields,
@@ -185,7 +185,7 @@ export function fieldProblem(
   );
 }
 
-/** A page's address comes from an answer: credentials go to no other host than the provider's. */
+/** The address of a page comes from an answer, so credentials go to the provider's host only. */
 function absoluteUrl(path: string, base: string): string {
   if (!/^[a-z]+:|^\/\//i.test(path)) return base.replace(/\/+$/, "") + path;
   if (URL.parse(path)?.origin === new URL(base).origin) return path;
@@ -215,7 +215,11 @@ function fillPath(
   return fill(path, values);
 }
 
-/** A connection's field in a path. Throws MissingFieldError: no input of the step is at fault. */
+/**
+ * A connection's field in a path. A missing one is no fault of the step's inputs.
+ *
+ * @throws MissingFieldError
+ */
 function encodeField(name: string, value: string): string {
   if (value === "") return "";
   try {
@@ -264,7 +268,7 @@ function signBody(body: unknown, members: Record<string, string>): unknown {
   return isJsonObject(body) || body === undefined ? { ...body, ...members } : body;
 }
 
-/** Adds the member that makes a repeated call one call; what the inputs say goes first. */
+/** Adds the idempotency member to the body; an input of this name takes precedence. */
 function markBody(body: unknown, member: string | undefined, key: string | undefined): unknown {
   if (member === undefined || key === undefined || !isJsonObject(body)) return body;
   return { [member]: uuidOf(key), ...body };

@@ -15,7 +15,7 @@ import type { ActionManifest, ProviderAnswer, ProviderManifest } from "./provide
 import { findFailure, readOutput } from "./read-answer.ts";
 import type { ProviderFailure } from "./read-answer.ts";
 
-/** What came of calling an action. */
+/** The result of calling an action. */
 export type ActionResult = { ok: true; output: unknown } | { ok: false; failure: ProviderFailure };
 
 /**
@@ -44,7 +44,7 @@ export async function callAction(
   }
   const { limit: given } = call.inputs;
   const limit = typeof given === "number" ? given : LIST_LIMITS.default;
-  // One item more is the only sign of more where answers have none.
+  // One further item is the only sign of another page where answers have none.
   let goal = mayTellMore(paging) ? limit : limit + 1;
   const state: PageState = { items: [], pages: 0 };
   let next: string | number | null = null;
@@ -54,13 +54,13 @@ export async function callAction(
     const { answer, failure } = await exchange(pageRequest(paging, first, state, next, wanted));
     if (failure !== null) return { ok: false, failure };
     const items = itemsOf(paging, answer);
-    // Not spread: a page of a hundred thousand items is more than a call may have arguments.
+    // No spread: a page of a hundred thousand items exceeds the arguments of a call.
     for (const item of items) state.items.push(item);
     state.pages += 1;
     const asked = pageSize(paging, wanted);
     next = nextPage(paging, answer, state, { count: items.length, asked });
     if (!tellsMore(paging, answer)) goal = limit + 1;
-    // Empty pages that go on and on would never let the list end.
+    // A provider that sends empty pages for ever would never end the list.
     emptyPages = items.length === 0 ? emptyPages + 1 : 0;
     if (emptyPages === EMPTY_PAGES_MAX) break;
   } while (next !== null && state.items.length < goal);

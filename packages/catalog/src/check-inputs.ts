@@ -10,13 +10,13 @@ import { lacksPartner, relationProblem } from "./input-relations.ts";
 import type { IsGiven } from "./input-relations.ts";
 import type { ActionManifest } from "./provider-manifest.ts";
 
-/** What is wrong with one input. */
+/** The problem of one input. */
 export interface InputProblem {
   path: string[];
   message: string;
 }
 
-/** How many items a list gives; added to every action that has pages. */
+/** The number of items of a list; added to every action that has pages. */
 const limitInput: ActionInput = {
   key: "limit",
   type: "number",
@@ -27,15 +27,15 @@ const limitInput: ActionInput = {
   in: "none",
 };
 
-/** All inputs of an action, those included that every action of its kind has. */
+/** All inputs of an action, including those that every action of its kind has. */
 export function inputsOf(action: ActionManifest): readonly ActionInput[] {
   return action.paging === undefined ? action.inputs : [...action.inputs, limitInput];
 }
 
 /**
- * Which inputs are needed but missing: `required` where the field applies, `requiredWhen` where that holds
- * as well; and which exclude each other. An empty text and null count as missing. Where it depends on a
- * template nobody can know yet, so nothing is said.
+ * The problems of missing inputs and of inputs that exclude each other. `required` counts where the field
+ * applies, `requiredWhen` where that condition holds as well. An empty text and null count as missing.
+ * Nothing is reported where a template decides.
  */
 export function findMissingInputs(
   action: ActionManifest,
@@ -59,8 +59,8 @@ export function findMissingInputs(
 }
 
 /**
- * Literal values that can't have an effect, since what they belong to is not given. `false` asks for none.
- * Only a definition's author hears of them: at the step a template may have come to nothing.
+ * The literal values without effect, because the input that they belong to is absent. `false` counts as
+ * absent. Only validation reports these values: at execution a template may have given null.
  */
 export function findUselessInputs(
   action: ActionManifest,
@@ -76,7 +76,7 @@ export function findUselessInputs(
   });
 }
 
-/** Keys that the provider takes no longer; without a word the call would do something else. */
+/** Keys that the provider no longer accepts. Without a report the call would do something else. */
 export function findRenamedInputs(
   { renamed = {} }: ActionManifest,
   inputs: Readonly<Record<string, unknown>>,
@@ -89,7 +89,7 @@ export function findRenamedInputs(
   });
 }
 
-/** The keys whose values are not looked at, nor sent, whatever templates become. */
+/** The keys whose values are neither checked nor sent, whatever templates become. */
 export function findIgnoredKeys(
   action: ActionManifest,
   inputs: Readonly<Record<string, unknown>>,
@@ -105,7 +105,7 @@ export function findIgnoredKeys(
   return new Set(ignored.map(({ key }) => key));
 }
 
-/** A value counts while its field applies; a template may come to nothing. */
+/** A value counts while its field applies. A template may become nothing. */
 function givenAmong(
   action: ActionManifest,
   inputs: Readonly<Record<string, unknown>>,
@@ -132,7 +132,7 @@ function isNeverVisible(
   return visibleWhen !== undefined && conditionHolds(visibleWhen, inputs, isTemplate) === false;
 }
 
-/** Where one of several inputs is needed, an empty list is none of them. */
+/** An empty list does not count where one of several inputs is required. */
 function isEmptyAlternative(
   action: ActionManifest,
   { key, schema, requiredWithout }: ActionInput,
@@ -150,8 +150,8 @@ function isMissing(inputs: Readonly<Record<string, unknown>>, key: string): bool
 }
 
 /**
- * What is wrong with resolved inputs; none when the action can be called. Unknown keys and fields that do not
- * apply, or have no effect, are left alone.
+ * The problems of resolved inputs; empty when the action can be called. Unknown keys and fields without
+ * effect are ignored.
  */
 export function checkInputs(
   action: ActionManifest,
@@ -174,7 +174,7 @@ export function checkInputs(
   return [...findRenamedInputs(action, inputs), ...findMissingInputs(action, inputs), ...wrong];
 }
 
-/** Says of inputs that are too many to be looked at where it gets too much; nothing of others. */
+/** The problem of inputs with too many entries to check; empty for other inputs. */
 export function findOversized(
   action: ActionManifest,
   inputs: Readonly<Record<string, unknown>>,

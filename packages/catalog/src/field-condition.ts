@@ -2,8 +2,8 @@
 export type FieldValue = string | number | boolean;
 
 /**
- * When a field applies, or is needed: the named field has this value, or one of these; `not` turns that
- * round; `and` has to hold as well. A field that is missing equals no value; see `InputRelations`.
+ * The condition under which a field applies or is required. The named field has this value, or one of these;
+ * `not` negates that; `and` must hold as well. A missing field equals no value; see `InputRelations`.
  */
 export interface FieldCondition {
   readonly field: string;
@@ -13,8 +13,8 @@ export interface FieldCondition {
 }
 
 /**
- * Whether a condition holds for these values. A template among them may become anything: such a field is
- * `unknown`, which `isUnknown` tells, and the answer is null where it depends on one.
+ * Whether a condition holds for these values. `isUnknown` tells the values with templates, which may become
+ * any value. Null where the result depends on one.
  */
 export function conditionHolds(
   condition: FieldCondition,

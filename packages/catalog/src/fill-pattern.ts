@@ -2,14 +2,16 @@ import type { ConnectionAccess, Pattern } from "./provider-manifest.ts";
 
 const PLACEHOLDER = /\{([A-Za-z][A-Za-z0-9_]*)(:host)?\}/g;
 
-/** A connection lacks what a request needs: it has to be connected again. */
+/** A connection lacks a field that a request needs, so the account must be connected again. */
 export class MissingFieldError extends Error {
   override readonly name = "MissingFieldError";
 }
 
 /**
- * Puts values in the place of `{name}`, and of `{name:host}`, which is one label of a host name: NetSuite's
- * account `1234567_SB1` is `1234567-sb1` there. Throws MissingFieldError.
+ * Replaces `{name}` by its value, and `{name:host}` by one label of a host name: NetSuite's account
+ * `1234567_SB1` becomes `1234567-sb1`.
+ *
+ * @throws MissingFieldError
  */
 export function fill(
   pattern: Pattern,
@@ -31,12 +33,12 @@ function toHostLabel(name: string, value: string): string {
   throw new MissingFieldError(`The connection's ${name} can't be part of a host name.`);
 }
 
-/** What patterns may name: fields, and credentials, which go first. */
+/** The values that patterns may name: fields and credentials. Credentials take precedence. */
 export function patternValues({ fields, credentials }: ConnectionAccess): Record<string, string> {
   return { ...fields, ...credentials };
 }
 
-/** The names in a pattern. */
+/** Lists the names in a pattern. */
 export function placeholdersOf(pattern: Pattern): string[] {
   return [...pattern.matchAll(PLACEHOLDER)].map(([, name = ""]) => name);
 }

@@ -1,22 +1,22 @@
 import { oneOf } from "./issue-words.ts";
 
 /**
- * What an input has to do with whether others are given. The contract's conditions compare with values, so
- * none of them can say that a field is absent: descriptions do, and validation.
+ * The relations of an input to the presence of others. The contract's conditions compare values, so they
+ * cannot express that a field is absent. Descriptions and validation do.
  */
 export interface InputRelations {
-  /** Needed when none of these is given. */
+  /** The input is required when none of these is given. */
   readonly requiredWithout?: readonly string[] | undefined;
-  /** Refused beside any of these; where their values come from templates, when the step runs. */
+  /** The input is refused beside any of these. Values from templates are checked at execution. */
   readonly notWith?: readonly string[] | undefined;
-  /** Of no effect when this one is not given: refused in a definition, left out when the step runs. */
+  /** The input has no effect without this one. A definition with it is refused, and execution ignores it. */
   readonly onlyWith?: string | undefined;
 }
 
-/** Whether an input is given: yes, no, or null where a template decides. */
+/** Whether an input is given. Null where a template decides. */
 export type IsGiven = (key: string) => boolean | null;
 
-/** What is wrong with an input because of others that are given or not; undefined while nothing is. */
+/** The problem of an input beside given or missing others; undefined without a problem. */
 export function relationProblem(
   { key, requiredWithout, notWith }: { readonly key: string } & InputRelations,
   isGiven: IsGiven,
@@ -32,12 +32,12 @@ export function relationProblem(
   return `must not be given together with ${oneOf(excluding, "and")}`;
 }
 
-/** Whether an input has no effect, since the one that it belongs to is not given for certain. */
+/** Whether an input certainly has no effect, because the input that it belongs to is absent. */
 export function lacksPartner({ onlyWith }: InputRelations, isGiven: IsGiven): boolean {
   return onlyWith !== undefined && isGiven(onlyWith) === false;
 }
 
-/** The relations in words, as a description ends: "needed unless html is given". */
+/** The relations in words, for the end of a description: "needed unless html is given". */
 export function describeRelations({ requiredWithout, notWith, onlyWith }: InputRelations): string {
   const words = [
     requiredWithout && `needed unless ${oneOf(requiredWithout, "or")} is given`,

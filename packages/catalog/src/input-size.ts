@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { ActionInput } from "./action-input.ts";
 
 /**
- * How many items of arrays and members of objects the inputs of one call may have together, where they are
- * looked at one by one: each that is wrong costs some 5 µs, and nobody else has a turn meanwhile.
+ * The items of arrays and members of objects that the inputs of one call may have together, where each is
+ * checked. A wrong entry costs some 5 µs in one go.
  */
 export const INPUT_ENTRIES_MAX = 10_000;
 
-/** The key of the input with which it is too much; undefined when all can be looked at. */
+/** The key of the input that exceeds the limit; undefined when all entries can be checked. */
 export function findOversizedInput(
   fields: readonly ActionInput[],
   inputs: Readonly<Record<string, unknown>>,
@@ -20,13 +20,13 @@ export function findOversizedInput(
   })?.key;
 }
 
-/** A schema that looks at no entry. */
+/** Whether a schema checks no entry. */
 function takesAnything(schema: z.ZodType): boolean {
   if (schema instanceof z.ZodRecord) return schema.valueType instanceof z.ZodUnknown;
   return schema instanceof z.ZodUnknown;
 }
 
-/** Stops beyond `most`. Walks no call stack. */
+/** Counts entries and stops beyond `most`, without recursion. */
 function countEntries(root: unknown, most: number): number {
   let count = 0;
   const pending = [root];

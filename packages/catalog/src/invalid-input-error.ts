@@ -1,4 +1,4 @@
-/** An input that the provider's request can't be made of. The message is for the workflow's author. */
+/** An input from which no provider request can be built. The message is for the workflow's author. */
 export class InvalidInputError extends Error {
   override readonly name = "InvalidInputError";
   readonly key: string;

@@ -1,17 +1,17 @@
 import type { z } from "zod";
 
 /*
- * What is wrong with a value, in words for the author of a workflow. The same words are found at activation and
- * when a step runs.
+ * Describes problems of values in words for the author of a workflow. Activation and execution use the same
+ * words.
  */
 
-/** A problem and the place of the value, below the one that was parsed. */
+/** A problem and the path of its value below the parsed one. */
 export interface IssueProblem {
   path: string[];
   message: string;
 }
 
-/** What a value is, in words for a message: "a string", "null", "an array". */
+/** The kind of a value, in words for a message: "a string", "null", "an array". */
 export function describeKind(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";
@@ -19,13 +19,15 @@ export function describeKind(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** The sentence for one zod issue; handed to every parse, a schema's own message goes first. */
+/**
+ * The sentence for one zod issue. Every parse gets this function. A schema's own message takes precedence.
+ */
 function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "invalid_type") {
     if (issue.expected === "nonoptional") return "is required";
     const expected = expectedWords(issue.expected);
     if (issue.input === undefined) return `is required and must be ${expected}`;
-    // A number that is not a whole one is wrong in itself, not of another kind.
+    // A fraction is a wrong number, not a value of another kind.
     if (typeof issue.input === "number" && issue.expected === "int") return `must be ${expected}`;
     return `must be ${expected}, not ${describeKind(issue.input)}`;
   }
@@ -37,24 +39,24 @@ function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined;
 }
 
-/** Problems of one value that are put into words; of the rest nobody would hear. */
+/** The problems of one value that get words. No answer contains the rest. */
 const WORDED_MAX = 200;
 
 /**
- * `issueMessage` for one parse, which may find a problem with each of a hundred thousand items: those that come
- * too late for an answer get no words.
+ * Creates `issueMessage` for one parse, which may find a problem with each of a hundred thousand items.
+ * Problems over the limit get no words.
  */
 export function boundedMessages(): (issue: z.core.$ZodRawIssue) => string | undefined {
   let worded = 0;
   return (issue) => {
-    // The form of a union's problem is told by its message.
+    // zod's own message marks the problem of a union without a message, so it stays.
     if (issue.code === "invalid_union") return undefined;
     worded += 1;
     return worded > WORDED_MAX ? "is not valid" : issueMessage(issue);
   };
 }
 
-/** The problems of a parse that are looked at. */
+/** The problems of a parse that are considered. */
 export function firstIssues({ issues }: z.ZodError): z.core.$ZodIssue[] {
   return issues.slice(0, WORDED_MAX);
 }
@@ -63,10 +65,10 @@ export function firstIssues({ issues }: z.ZodError): z.core.$ZodIssue[] {
 const UNION_MESSAGE = "Invalid input";
 
 /**
- * The problems of a failed parse, one for each place. A union speaks for itself when it was given a message;
- * otherwise the member does that comes nearest.
+ * The problems of a failed parse, one for each path. A union with a message reports that message. Another
+ * union reports the problem of its nearest member.
  *
- * @param endings messages of unions that are endings: they follow what their first member says
+ * @param endings messages of unions that are endings: they follow the problem of the first member
  */
 export function issueProblems(
   issues: readonly z.core.$ZodIssue[],
@@ -95,7 +97,7 @@ function flatten(
   );
 }
 
-/** The plain form; of a union without a message of its own the member that takes such a value. */
+/** The plain form. For a union without a message, the member that matches the kind of the value. */
 function closestMember({ errors, message }: z.core.$ZodIssueInvalidUnion) {
   if (message !== UNION_MESSAGE) return errors[0];
   const isOtherKind = (issue: z.core.$ZodIssue) =>

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@workflow/json";
 import type { JsonPath } from "./provider-manifest.ts";
 
-/** What stands at this place; undefined where there is nothing. The empty path is the value itself. */
+/** The value at this path; undefined where there is none. The empty path is the value itself. */
 export function readPath(value: unknown, path: JsonPath): unknown {
   if (path === "") return value;
   let found = value;
@@ -24,7 +24,7 @@ function step(value: object, key: string): unknown {
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-/** Sets a member, making objects on the way. */
+/** Sets a member and creates missing objects on the path. */
 export function writePath(target: Record<string, unknown>, path: JsonPath, value: unknown): void {
   const keys = path.split(".");
   const last = keys.pop() ?? "";

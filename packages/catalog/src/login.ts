@@ -12,7 +12,7 @@ export interface LoginToken {
   expiresAtMs: number;
 }
 
-/** How the provider exchanges keys for tokens; undefined when it takes the keys themselves. */
+/** The provider's exchange of keys for tokens; undefined for a provider that takes the keys themselves. */
 export function loginOf({ auth }: ProviderManifest): LoginRequest | undefined {
   return auth.kind === "apiKey" ? auth.login : undefined;
 }
@@ -20,7 +20,7 @@ export function loginOf({ auth }: ProviderManifest): LoginRequest | undefined {
 /**
  * The request that asks for a token.
  *
- * @param baseUrl replaces the provider's
+ * @param baseUrl replaces the provider's base URL
  * @throws MissingFieldError when the connection lacks a field or a credential
  */
 export function buildLogin(
@@ -48,7 +48,7 @@ export function buildLogin(
   };
 }
 
-/** The token in an answer of good status; null when there is none. */
+/** The token in a successful answer; null when there is none. */
 export function readLogin(
   login: LoginRequest,
   { body }: ProviderAnswer,

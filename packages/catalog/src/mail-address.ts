@@ -2,17 +2,17 @@ import { domainToASCII } from "node:url";
 
 /** One mailbox. */
 export interface MailAddress {
-  /** As it was written, without the name. */
+  /** The address as written, without the name. */
   address: string;
-  /** The same with its domain in ASCII, as it goes over the wire. */
+  /** The address with its domain in ASCII, for sending. */
   wireAddress: string;
-  /** The name for people; empty when there is none. */
+  /** The display name; empty when there is none. */
   name: string;
 }
 
 const ADDRESS_CHARS_MAX = 500;
 const LIST_CHARS_MAX = 100_000;
-/** Octets that RFC 5321 gives the two parts. */
+/** The most octets of the two parts (RFC 5321). */
 const LOCAL_PART_BYTES_MAX = 64;
 const DOMAIN_CHARS_MAX = 253;
 
@@ -24,9 +24,9 @@ const LOCAL_PART =
 const DOMAIN = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i;
 
 /**
- * Reads exactly one address, `a@b.c` or `Name <a@b.c>`; null when the text is anything else. Stricter than
- * RFC 5322: no lists, groups, comments, quoted local parts or address literals, on whose meaning parsers
- * disagree, so that a text cannot bring in a recipient that nobody sees in it.
+ * Reads exactly one address, `a@b.c` or `Name <a@b.c>`; null for other texts. Stricter than RFC 5322: no
+ * lists, groups, comments, quoted local parts or address literals. Parsers disagree on those, and a text must
+ * not add a recipient that its reader does not see.
  */
 export function parseMailAddress(text: string): MailAddress | null {
   if (text.length > ADDRESS_CHARS_MAX || hasControls(text)) return null;
@@ -37,7 +37,7 @@ export function parseMailAddress(text: string): MailAddress | null {
   return toAddress(address.trim(), quoted?.replace(/\\(.)/g, "$1") ?? plain.trim());
 }
 
-/** Reads an array of addresses, or a text with commas between them; null when one is no address. */
+/** Reads an array of addresses, or a text with commas between them. Null when one entry is no address. */
 export function parseMailAddresses(value: unknown): MailAddress[] | null {
   const texts = typeof value === "string" ? splitAddresses(value) : value;
   if (!Array.isArray(texts) || texts.length === 0) return null;
@@ -47,21 +47,22 @@ export function parseMailAddresses(value: unknown): MailAddress[] | null {
     : addresses.filter((address) => address !== null);
 }
 
-/** The address as it stands in a header or in a provider's JSON. */
+/** The address in the form of a header or of a provider's JSON. */
 export function formatMailAddress({ name, wireAddress }: MailAddress): string {
   if (name === "") return wireAddress;
   return `"${name.replaceAll(/["\\]/g, "\\$&")}" <${wireAddress}>`;
 }
 
-/** Whether a text holds control characters: in a header they could begin another header. */
+/** Whether a text contains control characters, which could begin another header. */
 export function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
 
-/** At commas that stand outside quoted names; an entry that is not closed is no address afterwards. */
+/** Splits at commas outside of quoted names. An unclosed entry fails afterwards, as no address. */
 function splitAddresses(text: string): string[] {
   if (text.length > LIST_CHARS_MAX) return [];
-  // A mark always begins a quoted part, and one that is not closed goes to the end: nothing is tried twice.
+  // A quotation mark always begins a quoted part. An unclosed part goes to the end, so no character is
+  // scanned twice.
   const entries = text.match(/(?:"(?:[^"\\]|\\[\s\S]?)*(?:"|$)|[^,"])+/g) ?? [];
   return entries.filter((entry) => entry.trim() !== "");
 }

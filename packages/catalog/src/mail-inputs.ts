@@ -5,10 +5,10 @@ import { InvalidInputError } from "./invalid-input-error.ts";
 import { hasControls, parseMailAddress, parseMailAddresses } from "./mail-address.ts";
 import type { MailAddress } from "./mail-address.ts";
 
-/** An attachment whose content is there. */
+/** An attachment whose content is fetched. */
 export interface MailFile {
   filename: string;
-  /** Base64. */
+  /** The content in base64. */
   content: string;
   contentType: string | undefined;
 }
@@ -56,7 +56,11 @@ export function mailSubject(traits: InputTraits = {}): ActionInput {
   return text("subject", { schema, ...traits });
 }
 
-/** The addresses of an input; none where it is missing. Throws InvalidInputError. */
+/**
+ * The addresses of an input; empty where the input is missing.
+ *
+ * @throws InvalidInputError
+ */
 export function readAddresses(inputs: Inputs, key: string): MailAddress[] {
   const value = Object.hasOwn(inputs, key) ? inputs[key] : undefined;
   if (value === undefined || value === null) return [];
@@ -66,9 +70,9 @@ export function readAddresses(inputs: Inputs, key: string): MailAddress[] {
 }
 
 /**
- * The files of an input; none where it is missing.
+ * The files of an input; empty where the input is missing.
  *
- * @throws InvalidInputError for what was not fetched
+ * @throws InvalidInputError for a file that was not fetched
  */
 export function readMailFiles(inputs: Inputs, key: string): MailFile[] {
   const value = Object.hasOwn(inputs, key) ? inputs[key] : undefined;

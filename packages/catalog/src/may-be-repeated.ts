@@ -1,8 +1,8 @@
 import type { ActionManifest, ProviderManifest } from "./provider-manifest.ts";
 
 /**
- * Whether a second call changes nothing although nobody knows what became of the first: the action only
- * reads, says what is to be, or has a key that makes both one.
+ * Whether a second call is harmless while the result of the first is unknown. Such an action only reads, sets
+ * a state, or has an idempotency key.
  */
 export function mayBeRepeated(
   provider: Pick<ProviderManifest, "idempotencyHeader" | "idempotencyQuery">,

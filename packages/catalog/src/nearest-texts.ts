@@ -1,11 +1,11 @@
-/** How many suggestions help. */
+/** The most suggestions. */
 const SUGGESTIONS_MAX = 3;
-/** Nobody mistypes anything longer, and comparing takes time in proportion to both lengths. */
+/** The longest text to compare. Comparing takes time in proportion to both lengths. */
 const CHARS_MAX = 100;
 
 /**
- * The candidates that somebody may have meant, the nearest first, at most three: those that differ in few
- * letters, case left aside.
+ * The likely candidates for a mistyped text, the nearest first, at most three. A candidate differs in few
+ * letters, regardless of case.
  */
 export function nearestTexts(text: string, candidates: readonly string[]): string[] {
   if (text.length > CHARS_MAX) return [];
@@ -18,7 +18,7 @@ export function nearestTexts(text: string, candidates: readonly string[]): strin
     .map(({ candidate }) => candidate);
 }
 
-/** How many letters have to be put in, taken out or replaced (Levenshtein). */
+/** The number of insertions, deletions and replacements (Levenshtein distance). */
 function distanceOf(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row += 1) {

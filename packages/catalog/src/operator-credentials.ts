@@ -2,11 +2,11 @@ import { MissingFieldError } from "./fill-pattern.ts";
 import type { ConnectionAccess, ProviderManifest } from "./provider-manifest.ts";
 
 /**
- * Adds our own credentials to those of the connection, for providers that want both. They are for the
- * requests of manifests only: with them a request of a tenant's own making could reach other tenants' data.
+ * Adds the operator's credentials to those of the connection, for providers that need both. Only requests of
+ * manifests get them: with them a tenant's own request could reach data of other tenants.
  *
- * @param settings the installation's, by name
- * @throws MissingFieldError that names the setting that is not set
+ * @param settings the installation's settings, by name
+ * @throws MissingFieldError with the name of the missing setting
  */
 export function withOperatorCredentials(
   { name, operatorCredentials }: Pick<ProviderManifest, "name" | "operatorCredentials">,

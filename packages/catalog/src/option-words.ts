@@ -2,12 +2,10 @@ import type { ActionInput } from "./action-input.ts";
 import { oneOf } from "./issue-words.ts";
 import { nearestTexts } from "./nearest-texts.ts";
 
-/** Options that a message lists; of more it names the nearest. */
+/** The most options that a message lists. With more options the message names the nearest. */
 const LISTED_OPTIONS_MAX = 12;
 
-/**
- * Of a choice what would be right: ids count, labels are for people. Of anything else the message.
- */
+/** The valid ids, for a choice; labels are for people only. For other inputs the message itself. */
 export function describeWrongChoice(
   { key, options }: ActionInput,
   value: unknown,

@@ -2,20 +2,20 @@ import { isJsonObject } from "@workflow/json";
 import { readPath, writePath } from "./json-path.ts";
 import type { Paging, ProviderAnswer, RequestParts } from "./provider-manifest.ts";
 
-/** How many items a list gives where the step does not say, and at most. */
+/** The default and the largest number of a list's items. */
 export const LIST_LIMITS = { default: 100, max: 1_000 } as const;
 
-/** Pages without an item, one after the other, before a list gives up: some providers filter afterwards. */
+/** The empty pages in a row after which a list ends. Some providers filter after paging. */
 export const EMPTY_PAGES_MAX = 5;
 
-/** Where a list stands between two pages. */
+/** The position of a list between two pages. */
 export interface PageState {
   items: unknown[];
-  /** Pages that were read. */
+  /** The number of pages so far. */
   pages: number;
 }
 
-/** The request for the next page; `size` is what is still wanted. */
+/** The request for the next page; `size` is the number of missing items. */
 export function pageRequest(
   paging: Paging,
   first: RequestParts,
@@ -50,33 +50,33 @@ function withWords(
 }
 
 /**
- * How many items to ask for. By number of page it is always the most, since pages of different sizes
- * don't fit together.
+ * The number of items to ask for. Paging by page number always asks for the most, since pages of different
+ * sizes do not fit together.
  */
 export function pageSize({ next, size }: Paging, wanted: number): number {
   const most = size?.max ?? wanted;
   return next.kind === "page" ? most : Math.max(size?.min ?? 1, Math.min(most, wanted));
 }
 
-/** The items of a page; a body without them has none. */
+/** The items of a page; empty for a body without items. */
 export function itemsOf({ items }: Paging, { body }: ProviderAnswer): unknown[] {
   const found = readPath(body, items);
   return Array.isArray(found) ? found : [];
 }
 
-/** Whether answers can say that a full page is the last one. */
+/** Whether answers can mark a full page as the last one. */
 export function mayTellMore({ next }: Paging): boolean {
   if (next.kind === "offset") return next.total !== undefined;
   return next.kind !== "page" || next.more !== undefined;
 }
 
-/** Whether this answer says whether there is more. */
+/** Whether this answer tells if there are more items. */
 export function tellsMore(paging: Paging, answer: ProviderAnswer): boolean {
   const { next } = paging;
   return next.kind === "offset" ? totalOf(next, answer) !== null : mayTellMore(paging);
 }
 
-/** How many items there are in all; null where nobody counted, which a negative total says too. */
+/** The total number of items; null where the answer has none or a negative one. */
 function totalOf({ total }: { total?: string | undefined }, { body }: ProviderAnswer) {
   const count = total === undefined ? undefined : readPath(body, total);
   const isCount = typeof count === "number" || (typeof count === "string" && count !== "");
@@ -84,11 +84,11 @@ function totalOf({ total }: { total?: string | undefined }, { body }: ProviderAn
 }
 
 /**
- * What the next page is asked with; null when there is none. Where nothing tells, a full page has another.
+ * The parameters of the next page; null when there is none. Without any sign, a full page has a next one.
  *
  * @param state with the items of this page
- * @param count how many items this page had
- * @param asked how many items it was asked for
+ * @param count the number of items of this page
+ * @param asked the number of items that the request asked for
  */
 export function nextPage(
   paging: Paging,

@@ -1,48 +1,51 @@
 import type { JsonPath, Pattern } from "./notations.ts";
 
-/** How a company's account at a provider is connected. */
+/** The ways to connect a company's account at a provider. */
 export type ProviderAuth = OAuthAuth | ApiKeyAuth | BankAuth | OwnAuth;
 
 /**
- * OAuth 2, through the broker or the embedded client. The credentials are `accessToken` and, where the
- * provider gives one, `refreshToken`.
+ * OAuth 2, through the broker or the embedded client. The credentials are `accessToken` and, from some
+ * providers, `refreshToken`.
  */
 export interface OAuthAuth {
   readonly kind: "oauth";
-  /** Patterns may name fields that are known before: NetSuite's `accountId`. */
+  /** Patterns may name fields that are known before authorization: NetSuite's `accountId`. */
   readonly authorizeUrl: Pattern;
   readonly tokenUrl: Pattern;
-  /** Takes a token back (RFC 7009). */
+  /** Revokes a token (RFC 7009). */
   readonly revokeUrl?: Pattern | undefined;
-  /** What is sent there instead of `token` by providers that do not follow the RFC. */
+  /** The parameters instead of `token`, for providers that do not follow the RFC. */
   readonly revokeRequest?: RevokeRequest | undefined;
-  /** The issuer of tokens when the provider tells it in its answers (RFC 9207). */
+  /** The issuer of tokens, where the provider sends it in its answers (RFC 9207). */
   readonly issuer?: string | undefined;
   readonly scopes: readonly string[];
-  /** Between scopes; a space by default. */
+  /** The separator of scopes; a space by default. */
   readonly scopeSeparator?: string | undefined;
-  /** Proof key (RFC 7636); true unless the provider refuses it. */
+  /** Whether to send a proof key (RFC 7636); true unless the provider refuses one. */
   readonly pkce?: boolean | undefined;
   readonly authorizeParams?: Readonly<Record<string, string>> | undefined;
   readonly tokenAuth: "client_secret_basic" | "client_secret_post";
-  /** Fields that the token answer brings, by their places in it: Salesforce's `instance_url`. */
+  /** Fields from the token answer, with their paths: Salesforce's `instance_url`. */
   readonly tokenFields?: Readonly<Record<string, JsonPath>> | undefined;
-  /** Fields that the provider adds to the callback's query: QuickBooks' `realmId`. */
+  /** Fields from the callback's query: QuickBooks' `realmId`. */
   readonly callbackFields?: Readonly<Record<string, string>> | undefined;
-  /** Asked with the new access token as bearer for what the token answer does not bring: DocuSign's account. */
+  /**
+   * A request with the new access token as bearer, for fields that the token answer lacks: DocuSign's
+   * account.
+   */
   readonly userInfo?:
     { readonly url: Pattern; readonly fields: Readonly<Record<string, JsonPath>> } | undefined;
-  /** How long to trust an access token whose answer has no `expires_in`, in milliseconds. */
+  /** The lifetime of an access token whose answer has no `expires_in`, in milliseconds. */
   readonly tokenLivesForMs?: number | undefined;
-  /** The field that is the account's id; without one the verification says it. */
+  /** The field with the account's id. By default the verification tells the id. */
   readonly accountField?: string | undefined;
   /** The provider's name at the broker; the manifest's id by default. */
   readonly brokerIntegration?: string | undefined;
 }
 
 /**
- * Patterns, that of `revokeUrl` among them, may name fields and credentials of the connection, and `clientId`
- * and `clientSecret` of our own application.
+ * The request that revokes a token. Patterns, `revokeUrl` included, may name fields and credentials of the
+ * connection, and `clientId` and `clientSecret` of our own application.
  */
 export interface RevokeRequest {
   /** POST by default. */
@@ -50,7 +53,7 @@ export interface RevokeRequest {
   /** HTTP basic. */
   readonly basic?: readonly [user: Pattern, password: Pattern] | undefined;
   readonly headers?: Readonly<Record<string, Pattern>> | undefined;
-  /** Members of the body: a form, or a JSON object. */
+  /** The members of the body, a form or a JSON object. */
   readonly body: Readonly<Record<string, Pattern>>;
   readonly bodyType: "form" | "json";
 }
@@ -58,18 +61,15 @@ export interface RevokeRequest {
 /** Keys that a person enters. */
 export interface ApiKeyAuth {
   readonly kind: "apiKey";
-  /** What `POST /connections/{provider}/api-key` takes besides apiKey. */
+  /** The inputs of `POST /connections/{provider}/api-key` besides apiKey. */
   readonly fields: readonly ApiKeyField[];
-  /** Exchanges the keys for a token that lives for a while; `{accessToken}` is then there to sign with. */
+  /** Exchanges the keys for a short-lived token. Requests sign with it as `{accessToken}`. */
   readonly login?: LoginRequest | undefined;
-  /**
-   * The field that is the account's id; without one the verification says it. Requests are made with it, so
-   * credentials of another account are refused.
-   */
+  /** The field with the account's id. By default the verification tells the id. */
   readonly accountField?: string | undefined;
   /**
-   * The field by which a caller says which account it is, and which requests do not need: it counts only
-   * when the verification says the same, and is no field of the connection.
+   * The field by which a caller names the account, unneeded in requests. The field counts only when the
+   * verification confirms it, and is not kept in the connection.
    */
   readonly accountClaim?: string | undefined;
 }
@@ -79,31 +79,33 @@ export interface ApiKeyField {
   /** `clientId`, `externalAccountId`, `domain`, `accountId`, `environment`, `companyCode` and the like. */
   readonly key: string;
   readonly required: boolean;
-  /** Kept with the credentials, encrypted and never shown. */
+  /** Whether the value is kept with the credentials, encrypted and never shown. */
   readonly secret?: boolean | undefined;
   readonly options?: readonly string[] | undefined;
-  /** `host`: a host name of the tenant's, which is checked like every address that a tenant names. */
+  /** `host`: a host name of the tenant, checked like every address that a tenant names. */
   readonly form?: "text" | "host" | undefined;
 }
 
-/** Asks for a token. */
+/** The request for a token. */
 export interface LoginRequest {
   readonly method: "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, Pattern>>;
   readonly body?: Readonly<Record<string, Pattern>> | undefined;
   readonly token: JsonPath;
-  /** Where the answer says until when, as an ISO time or in seconds from now; else `livesForMs`. */
+  /**
+   * The path of the expiry in the answer, an ISO time or seconds from now; by default `livesForMs` applies.
+   */
   readonly expiresAt?: JsonPath | undefined;
   readonly livesForMs: number;
 }
 
-/** Bank accounts (Plaid): begun with POST /connections, a link token, then a public token. */
+/** Bank accounts (Plaid). The steps are POST /connections, a link token, then a public token. */
 export interface BankAuth {
   readonly kind: "bank";
 }
 
-/** An application of ours that needs no authorization: it is named by an externalAccountId. */
+/** An application of ours without authorization; an externalAccountId names the account. */
 export interface OwnAuth {
   readonly kind: "own";
 }

@@ -4,76 +4,82 @@ import type { ProviderAuth } from "./provider-auth.ts";
 
 export type { JsonPath, Pattern } from "./notations.ts";
 
-/** What a connection knows of its account besides credentials: `realmId`, `domain`, `environment`. */
+/** The fields of a connection's account besides credentials: `realmId`, `domain`, `environment`. */
 export type ConnectionFields = Readonly<Record<string, string>>;
 
 /** The secret part of a connection: `accessToken` for OAuth, else `apiKey`, `clientId` and the like. */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** The account at the provider that a call is made for. */
+/** The account at the provider that a call uses. */
 export interface ConnectionAccess {
   readonly fields: ConnectionFields;
   readonly credentials: Credentials;
 }
 
-/** Everything that the service knows about a provider. Adding one is adding a manifest. */
+/** All facts about a provider. A new provider is a new manifest. */
 export interface ProviderManifest {
   /** The identifier in routes, connections and action ids (D37). */
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** What the provider is for, as the catalog groups it: `payments`, `crm`. */
+  /** The provider's group in the catalog: `payments`, `crm`. */
   readonly category: string;
-  /** The provider's reference, which requests and answers were taken from. */
+  /** The provider's reference, the source of requests and answers. */
   readonly docs: string;
-  /** Without a slash at the end; `<ID>_BASE_URL` replaces it. A function where fields decide. */
+  /** The base URL without a slash at the end; `<ID>_BASE_URL` replaces it. A function where fields decide. */
   readonly baseUrl: Pattern | ((fields: ConnectionFields) => Pattern);
   /**
-   * Hosts that `http.request` may send this connection's credentials to, patterns as the base URL's; by
-   * default the base URL's host. None: free requests are refused.
+   * The hosts to which `http.request` may send this connection's credentials, as patterns. By default the
+   * base URL's host. An empty list refuses such requests.
    */
   readonly hosts?: readonly Pattern[] | undefined;
   readonly auth: ProviderAuth;
-  /** How a request says who sends it. */
+  /** The way in which a request authenticates. */
   readonly sign: RequestSignature;
   /**
-   * Credentials of our own that the provider wants besides the connection's, for `sign`: the name in patterns
-   * and the setting that holds it. See `withOperatorCredentials`.
+   * The operator's credentials that the provider needs besides the connection's, for `sign`. Each has a name
+   * in patterns and a setting that holds it. See `withOperatorCredentials`.
    */
   readonly operatorCredentials?: Readonly<Record<string, string>> | undefined;
-  /** Sent with every request: versions, for example. */
+  /** Headers of every request, such as a version. */
   readonly headers?: Readonly<Record<string, Pattern>> | undefined;
-  /** Bodies of requests; default `json`. */
+  /** The encoding of request bodies; default `json`. */
   readonly bodyType?: BodyType | undefined;
   /**
-   * The header that makes a repeated write one write, where the provider has one; for all of its actions but
-   * those that say ignoresIdempotencyKey.
+   * The header for idempotency keys, where the provider has one. All actions send it, except those with
+   * ignoresIdempotencyKey.
    */
   readonly idempotencyHeader?: string | undefined;
-  /** The same as a query parameter; a key that is longer than `max` characters is sent as its hash. */
+  /** The query parameter for idempotency keys; a key longer than `max` characters is sent as its hash. */
   readonly idempotencyQuery?: { readonly name: string; readonly max: number } | undefined;
   /**
-   * What fields of the connection have to look like, whoever names them: a caller, a callback's query, a token
-   * answer. `fieldProblem` checks them, and no request goes out with one that is wrong.
+   * The forms of the connection's fields, from any source: a caller, a callback's query, a token answer.
+   * `fieldProblem` checks them, and no request is sent with an invalid field.
    */
   readonly fieldForms?: Readonly<Record<string, RegExp>> | undefined;
-  /** Asked to find out whether credentials are good; absent where an account has none. */
+  /** The request that verifies credentials; absent where an account has none. */
   readonly verify?: VerificationRequest | undefined;
-  /** What the provider is asked, for each account, so that it sends events; absent where it needs nothing. */
+  /** The request for each account by which the provider sends events; absent where none is needed. */
   readonly subscription?: SubscriptionRequest | undefined;
   readonly errors: ErrorMapping;
   readonly rateLimit?: RateLimitMapping | undefined;
   readonly actions: readonly ActionManifest[];
 }
 
-/** Asks for the events of an account. Asking again is harmless, and needed before the provider forgets it. */
+/**
+ * A subscription to the events of an account. Repeating the request is harmless, and required before the
+ * provider drops the subscription.
+ */
 export interface SubscriptionRequest {
   readonly method: "POST" | "PUT";
-  /** May name fields of the connection. */
+  /** A pattern that may name fields of the connection. */
   readonly path: Pattern;
-  /** Members of the body; may name fields of the connection, and `target`: the operator's `<ID>_EVENTS_TARGET`. */
+  /**
+   * The members of the body. Patterns may name fields of the connection, and `target`: the operator's
+   * `<ID>_EVENTS_TARGET`.
+   */
   readonly body: Readonly<Record<string, Pattern>>;
-  /** Asked again so long after it has worked, in milliseconds. */
+  /** The time from a success to the repetition, in milliseconds. */
   readonly renewAfterMs: number;
 }
 
@@ -90,14 +96,14 @@ export interface RequestSignature {
   readonly body?: Readonly<Record<string, Pattern>> | undefined;
 }
 
-/** The parts of a request that an action makes; the rest is the provider's. */
+/** The parts of a request that an action builds; the provider adds the rest. */
 export interface RequestParts {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Behind the base URL, or an absolute URL on one of the provider's hosts. */
+  /** The path behind the base URL, or an absolute URL on one of the provider's hosts. */
   path: string;
   query: Record<string, QueryValue>;
   headers: Record<string, string>;
-  /** Undefined: no body. A string is sent as it is, with the content type among the headers. */
+  /** The body; undefined for none. A string is sent as it is, with the content type among the headers. */
   body: unknown;
 }
 
@@ -105,7 +111,7 @@ export type QueryValue = string | number | boolean | readonly (string | number |
 
 /** One action of a provider. */
 export interface ActionManifest {
-  /** Behind the dot of the action's id. */
+  /** The part of the action's id behind the dot. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -113,15 +119,15 @@ export interface ActionManifest {
   readonly docs: string;
   readonly inputs: readonly ActionInput[];
   /**
-   * Keys that the provider took once, and the input in place of each. Who gives one is told; other keys that
-   * no field has are left alone.
+   * Keys that the provider accepted once, and the input that replaces each. A step with such a key gets a
+   * message; other unknown keys are ignored.
    */
   readonly renamed?: Readonly<Record<string, string>> | undefined;
-  /** Names of the output's members. */
+  /** The names of the output's members. */
   readonly outputs: readonly string[];
   readonly request: {
     readonly method: RequestParts["method"];
-    /** Behind the base URL: `{key}` stands for an input or a field of the connection, encoded. */
+    /** The path behind the base URL. `{key}` stands for an input or a field of the connection, encoded. */
     readonly path: string;
     readonly bodyType?: BodyType | undefined;
     /** Fixed members of query and headers. */
@@ -130,18 +136,18 @@ export interface ActionManifest {
     /** Puts the inputs of the body below this member: `{customer: {…}}`. */
     readonly bodyMember?: string | undefined;
     /**
-     * The body's member that makes a repeated call one call. It gets a UUID that is the same for every try of
-     * a step, unless an input of this name was given.
+     * The body's member for an idempotency key. Its value is a UUID, equal for every attempt of a step,
+     * unless an input has this name.
      */
     readonly idempotencyMember?: string | undefined;
     /**
-     * The provider's idempotency keys do not hold for this call: none is sent, and it is not made again while
-     * nobody knows whether it was carried out.
+     * Whether the provider ignores idempotency keys for this call. No key is sent then, and a call with an
+     * unknown result is not repeated.
      */
     readonly ignoresIdempotencyKey?: boolean | undefined;
     /**
-     * For what declarations can't say: gets the parts that they gave and returns those to be sent. Pure. A
-     * thrown InvalidInputError names the input at fault. The key is the same for every try of a step.
+     * Builds requests that declarations cannot express, from the parts that the declarations give. Pure. A
+     * thrown InvalidInputError names the input at fault. The key is equal for every attempt of a step.
      */
     readonly build?:
       | ((call: {
@@ -154,25 +160,25 @@ export interface ActionManifest {
   };
   readonly answer?:
     | {
-        /** What of the body is the output; by default all of it. */
+        /** The part of the body that is the output; by default all of it. */
         readonly pick?: JsonPath | undefined;
-        /** The output's member that it becomes, for what is not an object: `{items: […]}`. */
+        /** The output's member for a part that is not an object: `{items: […]}`. */
         readonly member?: string | undefined;
-        /** For what declarations can't say. Pure. */
+        /** Makes outputs that declarations cannot express. Pure. */
         readonly read?:
           | ((answer: ProviderAnswer, inputs: Readonly<Record<string, unknown>>) => unknown)
           | undefined;
       }
     | undefined;
-  /** For lists: pages are fetched until `limit` (an input that is added) is reached. */
+  /** The paging of a list. Pages are fetched until `limit`, an input that is added. */
   readonly paging?: Paging | undefined;
-  /** It only reads: repeating it is harmless, whatever became of the first call. */
+  /** Whether the action only reads, so that repeating a call is always harmless. */
   readonly readOnly?: boolean | undefined;
-  /** A config that activates, for the catalog and its tests. */
+  /** A valid config, for the catalog and its tests. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** An answer whose body was JSON, or null when it was empty. */
+/** An answer with a JSON body, or null for an empty one. */
 export interface ProviderAnswer {
   readonly status: number;
   /** Lower-case names. */
@@ -180,22 +186,22 @@ export interface ProviderAnswer {
   readonly body: unknown;
 }
 
-/** How a list goes on. The output is `{<member>: [...], hasMore}`. */
+/** The paging of a list. The output is `{<member>: [...], hasMore}`. */
 export interface Paging {
-  /** Where the items of a page are; an empty path: the body is the array. */
+  /** The path of a page's items; an empty path means that the body is the array. */
   readonly items: JsonPath;
-  /** The output's member that holds them. */
+  /** The output's member for the items. */
   readonly member: string;
-  /** How many items a page may have at most and at least, and what says so. */
+  /** The most and the least items of a page, and the parameter for their number. */
   readonly size?:
     { readonly param: string; readonly max: number; readonly min?: number | undefined } | undefined;
   /**
-   * Parameters of paging go into query or body, where dots in their names make nested objects, or are words
-   * at the end of one query parameter's text: `STARTPOSITION 1 MAXRESULTS 10`.
+   * Parameters of paging go into query or body; dots in body names make nested objects. They may also be
+   * words at the end of one query parameter's text: `STARTPOSITION 1 MAXRESULTS 10`.
    */
   readonly in?: "query" | "body" | { readonly textOf: string } | undefined;
   readonly next:
-    /** A value of the answer is sent back; missing, null or empty: the end. */
+    /** A value of the answer is sent back. A missing, null or empty value ends the list. */
     | { readonly kind: "cursor"; readonly from: JsonPath; readonly param: string }
     /** A value of the last item is sent back while `more` is true. */
     | {
@@ -204,14 +210,14 @@ export interface Paging {
         readonly param: string;
         readonly more: JsonPath;
       }
-    /** How many items to leave out; a page that is not full, or `total`, is the end. */
+    /** The number of items to skip. A page that is not full ends the list, as does `total`. */
     | {
         readonly kind: "offset";
         readonly param: string;
         readonly first?: number | undefined;
         readonly total?: JsonPath | undefined;
       }
-    /** The number of the page; a page that is not full, or `more` being false, is the end. */
+    /** The number of the page. A page that is not full ends the list, as does a false `more`. */
     | {
         readonly kind: "page";
         readonly param: string;
@@ -224,74 +230,77 @@ export interface Paging {
     | { readonly kind: "link" };
 }
 
-/** What an answer says about what went wrong. */
+/** The parts of an answer that describe an error. */
 export interface ErrorMapping {
-  /** Looked at in this order; the first that holds a text or a number counts. */
+  /** Paths in order of precedence: the first text or number counts. */
   readonly code: readonly JsonPath[];
   readonly message: readonly JsonPath[];
-  /** Where the provider says with status 200 that it failed: `{path: "ok", equals: false}`. */
+  /** The mark of a failure with status 200: `{path: "ok", equals: false}`. */
   readonly failedWhen?:
     | { readonly path: JsonPath; readonly equals?: FieldConditionValue; readonly exists?: true }
     | undefined;
-  /** Codes that may work later, besides 408, 425, 429 and 5xx. */
+  /** Codes of failures that may pass, besides the statuses 408, 425, 429 and 5xx. */
   readonly retryableCodes?: readonly string[] | undefined;
-  /** Codes that no later try will change, although the status says so: a caller's mistake with status 500. */
+  /** Codes of lasting failures, whatever the status: a caller's mistake with status 500. */
   readonly finalCodes?: readonly string[] | undefined;
-  /** Codes that say that the credentials are bad, besides status 401. */
+  /** Codes of refused credentials, besides status 401. */
   readonly credentialCodes?: readonly string[] | undefined;
-  /** Codes that say that the account's owner has to authorize again: the connection is expired. */
+  /** Codes that require a new authorization by the account's owner: the connection is expired. */
   readonly expiredCodes?: readonly string[] | undefined;
-  /** Codes that say that good credentials may not do this, even with status 401. */
+  /** Codes of valid credentials without the permission, even with status 401. */
   readonly permissionCodes?: readonly string[] | undefined;
   /**
-   * How a message begins where the provider tells failures apart by nothing else: whole words, in any case.
-   * `exhausted` is what exhaustedCodes say.
+   * The beginnings of messages, for providers that tell failures apart by nothing else: whole words, in any
+   * case. `exhausted` has the meaning of exhaustedCodes.
    */
   readonly messages?: Readonly<Record<string, "exhausted" | "permission">> | undefined;
 }
 
 type FieldConditionValue = string | number | boolean | null;
 
-/** How a provider says that it is called too often, besides status 429 with Retry-After. */
+/** The signs of a rate limit besides status 429 with Retry-After. */
 export interface RateLimitMapping {
   readonly codes?: readonly string[] | undefined;
   /**
-   * Codes that concern one object alone, with status 429 too: other calls need not wait. Whether they are tried
-   * again is said by status and retryableCodes, as of any failure.
+   * Codes that concern one object only, even with status 429, so other calls need not wait. Status and
+   * retryableCodes decide on a retry, as for any failure.
    */
   readonly objectCodes?: readonly string[] | undefined;
-  /** Statuses that may mean it when one of the codes or an empty remainder says so: 403. */
+  /** Statuses that mean a rate limit when one of the codes or an empty remainder says so: 403. */
   readonly statuses?: readonly number[] | undefined;
   readonly remainingHeader?: string | undefined;
-  /** When calls are welcome again: seconds from now, or a time in seconds or milliseconds since 1970. */
+  /**
+   * The header with the reset of the limit: seconds from now, or a time in seconds or milliseconds since
+   * 1970.
+   */
   readonly resetHeader?:
     { readonly name: string; readonly unit: "seconds" | "epochSeconds" | "epochMs" } | undefined;
-  /** Codes that say, whatever the status, that a quota is used up which no wait of a step brings back. */
+  /** Codes of a used-up quota, whatever the status; no wait of a step restores such a quota. */
   readonly exhaustedCodes?: readonly string[] | undefined;
-  /** How long to wait by code, in milliseconds, where the code says more than resetHeader does. */
+  /** The wait by code, in milliseconds, where the code says more than resetHeader. */
   readonly codeWaitsMs?: Readonly<Record<string, number>> | undefined;
-  /** How long to wait when nothing else says so, in milliseconds. */
+  /** The wait in milliseconds when the answer names none. */
   readonly waitMs?: number | undefined;
 }
 
-/** A request that is only answered well when the credentials are good. */
+/** A request that succeeds only with valid credentials. */
 export interface VerificationRequest {
   readonly method: "GET" | "POST";
-  /** `{name}` stands for a field of the connection. */
+  /** The path; `{name}` stands for a field of the connection. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
-  /** Statuses that say that the credentials are bad; by default 401 and 403. */
+  /** The statuses of refused credentials; by default 401 and 403. */
   readonly badStatuses?: readonly number[] | undefined;
-  /** Where a good status may say as well that the credentials are bad: `{path: "authenticated", equals: false}`. */
+  /** The mark of refused credentials in a successful answer: `{path: "authenticated", equals: false}`. */
   readonly badWhen?: { readonly path: JsonPath; readonly equals: FieldConditionValue } | undefined;
-  /** Where a good answer may hold an error about the account, read like an error's body. */
+  /** The path of an error about the account in a successful answer, read like an error's body. */
   readonly errorIn?: JsonPath | undefined;
-  /** Where the account's id is in the answer: it becomes externalAccountId. */
+  /** The path of the account's id in the answer, which becomes externalAccountId. */
   readonly accountId?: JsonPath | undefined;
   /**
-   * Where the answer lists domains that are proven to be the account's. One of them, or an address in one, may
-   * be its externalAccountId; an only one is.
+   * The path of the account's proven domains in the answer. One of them, or an address in one, may be the
+   * externalAccountId. An only domain is.
    */
   readonly domains?:
     | {
@@ -300,6 +309,6 @@ export interface VerificationRequest {
         readonly provenWhen: { readonly path: JsonPath; readonly equals: FieldConditionValue };
       }
     | undefined;
-  /** Fields of the connection that the answer brings, by their places. */
+  /** Fields of the connection that the answer contains, with their paths. */
   readonly fields?: Readonly<Record<string, JsonPath>> | undefined;
 }

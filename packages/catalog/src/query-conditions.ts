@@ -3,21 +3,21 @@ import { list, text } from "./action-input.ts";
 import type { ActionInput } from "./action-input.ts";
 import { InvalidInputError } from "./invalid-input-error.ts";
 
-/** What a query language makes of a condition's value; texts are put in quotes by it. */
+/** A query language's notation of condition values, which quotes texts. */
 export interface QueryLiterals {
   text: (value: string) => string;
   number: (value: number) => string;
   boolean: (value: boolean) => string;
-  /** Null when the text is no date. */
+  /** Writes a date; null when the text is none. */
   date: (value: string) => string | null;
-  /** How a field is compared with nothing: `= null` or `IS NULL`; absent: not at all. */
+  /** The comparison of a field with null: `= null` or `IS NULL`; absent where the language has none. */
   nulls?: "=" | "IS" | undefined;
 }
 
-/** `Name`, `Owner.Name`: all that may stand outside quotes in a query that is built here. */
+/** `Name`, `Owner.Name`: the only texts that may stand unquoted in a built query. */
 const FIELD = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$/;
 
-/** The name of a field, as it may stand in a query's text. */
+/** The name of a field, in a form that may stand in a query's text. */
 export const fieldPath = z.string().max(255).regex(FIELD, "must be the name of a field");
 
 const condition = z.strictObject({
@@ -41,7 +41,7 @@ const condition = z.strictObject({
 
 type Condition = z.infer<typeof condition>;
 
-/** A text that was given; an empty one counts as missing. */
+/** A present text; an empty text counts as missing. */
 export function givenText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
@@ -51,14 +51,14 @@ export function fieldInput(key: string, traits: Parameters<typeof text>[1] = {})
   return text(key, { in: "none", ...traits, schema: fieldPath });
 }
 
-/** Names of fields, to be read. */
+/** The names of fields to read. */
 export function fieldsInput(key: string, traits: Parameters<typeof list>[1] = {}): ActionInput {
   return list(key, { in: "none", ...traits, of: fieldPath });
 }
 
 /**
- * The conditions of a query, as data: what a template brings is always a value, and never a part of the
- * query. All of them have to hold.
+ * The conditions of a query, as data: a template gives a value, never a part of the query. All conditions
+ * must hold.
  */
 export function whereInput(operators: readonly string[]): ActionInput {
   const of = condition
@@ -78,7 +78,7 @@ export function whereInput(operators: readonly string[]): ActionInput {
 /**
  * The text behind WHERE; empty without conditions.
  *
- * @throws InvalidInputError for a date that is none
+ * @throws InvalidInputError for an invalid date
  */
 export function writeConditions(where: unknown, literals: QueryLiterals): string {
   const parsed = z.array(condition).safeParse(where ?? []);

@@ -6,32 +6,32 @@ import type {
   ProviderManifest,
 } from "./provider-manifest.ts";
 
-/** What went wrong at a provider, in its own words. */
+/** A provider's failure, in the provider's words. */
 export interface ProviderFailure {
   status: number;
-  /** Null where the provider gives none. */
+  /** The provider's code; null where it gives none. */
   code: string | null;
   message: string;
-  /** The credentials were refused: the connection is in error. */
+  /** The provider refused the credentials: the connection is in error. */
   badCredentials: boolean;
-  /** They were refused because the account has to be authorized again: the connection is expired. */
+  /** The account needs a new authorization: the connection is expired. */
   expired: boolean;
-  /** What was refused that is no fault of the credentials: beyond a spent quota, or a right that they lack. */
+  /** A refusal despite valid credentials: a used-up quota, or a missing permission. */
   refusal: "exhausted" | "permission" | null;
-  /** Too many calls. */
+  /** The rate limit was exceeded. */
   limited: boolean;
-  /** When calls are welcome again; null where nothing says so. */
+  /** The time from which calls are accepted again; null where the answer names none. */
   retryAfterMs: number | null;
-  /** A later try may go well. */
+  /** A later attempt may succeed. */
   retryable: boolean;
 }
 
-/** Longer waits are taken for a day: a time far ahead is a mistake, and no date can hold any number. */
+/** Longer waits count as a day: a far time is a mistake, and a date cannot hold any number. */
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
 
 const RETRYABLE_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** The output of an action that went well. */
+/** The output of a successful action. */
 export function readOutput(
   action: ActionManifest,
   answer: ProviderAnswer,
@@ -44,9 +44,9 @@ export function readOutput(
 }
 
 /**
- * What an answer says went wrong; null when it went well.
+ * The failure that an answer describes; null for a success.
  *
- * @param nowMs the time, for headers that name one
+ * @param nowMs the current time, for headers that name a time
  */
 export function findFailure(
   provider: ProviderManifest,
@@ -78,7 +78,7 @@ export function findFailure(
   };
 }
 
-/** Told by the code, or by the message where the provider has no code for it. */
+/** The refusal that the code means, or the message where the provider has no code. */
 function refusalOf(
   { errors, rateLimit }: ProviderManifest,
   code: string | null,
@@ -90,7 +90,7 @@ function refusalOf(
   return entries.find(([beginning]) => beginsWith(message ?? "", beginning))?.[1] ?? null;
 }
 
-/** A full stop or a sentence more does not change what a message says. */
+/** A full stop or a further sentence does not change the meaning of a message. */
 function beginsWith(message: string, beginning: string): boolean {
   const words = message.trim().toLowerCase();
   const next = words.charAt(beginning.length);
@@ -150,7 +150,7 @@ function retryAfterMs(
   return untilResetMs(rateLimit, headers, nowMs) ?? rateLimit?.waitMs ?? null;
 }
 
-/** Providers tell of the reset in every answer: it counts when nothing is left until then. */
+/** Providers send the reset with every answer. The reset counts when no calls remain until then. */
 function untilResetMs(
   rateLimit: ProviderManifest["rateLimit"],
   headers: ProviderAnswer["headers"],

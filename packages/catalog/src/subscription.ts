@@ -4,10 +4,10 @@ import { fill } from "./fill-pattern.ts";
 import type { ConnectionAccess, ProviderManifest } from "./provider-manifest.ts";
 
 /**
- * The request by which a provider sends the events of an account; null for one that needs none.
+ * The request that subscribes to the events of an account; null for a provider without such a request.
  *
  * @param target the operator's `<ID>_EVENTS_TARGET`
- * @param baseUrl replaces the provider's
+ * @param baseUrl replaces the provider's base URL
  * @throws MissingFieldError when the connection lacks a field or a credential
  */
 export function buildSubscription(

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A UUID that is always the same for the same text; of version 4's form, which every provider takes. */
+/** A UUID that depends on a text only, in the form of version 4, which every provider accepts. */
 export function uuidOf(text: string): string {
   const bytes = createHash("sha256").update(text).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

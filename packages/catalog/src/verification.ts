@@ -7,28 +7,27 @@ import { loginOf } from "./login.ts";
 import type { ConnectionAccess, ProviderAnswer, ProviderManifest } from "./provider-manifest.ts";
 import { findFailure } from "./read-answer.ts";
 
-/** What a provider's answer says of credentials. */
+/** A provider's verdict on credentials. */
 export type Verdict =
-  /** With what the answer tells of the account. */
+  /** Valid credentials, and the facts of the answer about the account. */
   | {
       is: "good";
       accountId: string | null;
       fields: Record<string, string>;
-      /** Proven domains of the account, in lower case; undefined where the provider tells none. */
+      /** The account's proven domains, in lower case; undefined where the provider names none. */
       domains?: readonly string[] | undefined;
     }
-  /** With the provider's words, which may repeat what was sent. */
+  /** Refused credentials, with the provider's words, which may repeat the request. */
   | { is: "bad"; code: string | null; message: string }
-  /** It can't or won't say at the moment. */
+  /** The provider gives no verdict at the moment. */
   | { is: "unknown"; code: string | null; message: string };
 
 const BAD_STATUSES: readonly number[] = [401, 403];
 
 /**
- * The request that is only answered well when the credentials are good; null for a provider that has
- * nothing to ask.
+ * The request that succeeds only with valid credentials; null for a provider without such a request.
  *
- * @param baseUrl replaces the provider's
+ * @param baseUrl replaces the provider's base URL
  * @throws MissingFieldError when the connection lacks a field or a credential
  */
 export function buildVerification(
@@ -48,7 +47,7 @@ export function buildVerification(
   return finishRequest(provider, {}, parts, { access, baseUrl });
 }
 
-/** What the answer to that request says. */
+/** Reads the verdict from the answer to that request. */
 export function judgeVerification(
   provider: ProviderManifest,
   answer: ProviderAnswer,
@@ -70,7 +69,7 @@ export function judgeVerification(
     return { is: "unknown", code, message };
   const badStatuses = verify?.badStatuses ?? BAD_STATUSES;
   if (badStatuses.includes(status)) return { is: "bad", code, message };
-  // The login has proven the keys; they may lack the right to read what was asked for.
+  // The login has proven the keys. A key may still lack the permission for this request.
   const isRefusal = status >= 400 && status < 500;
   if (isRefusal && loginOf(provider) !== undefined) {
     return { is: "good", accountId: null, fields: {} };
@@ -78,7 +77,7 @@ export function judgeVerification(
   return { is: "unknown", code, message };
 }
 
-/** The error about the account that a good answer holds, as an answer of its own. */
+/** The error about the account inside a successful answer, as an answer of its own. */
 function errorWithin({ verify }: ProviderManifest, answer: ProviderAnswer): ProviderAnswer {
   const error = verify?.errorIn === undefined ? null : readPath(answer.body, verify.errorIn);
   return isJsonObject(error) ? { ...answer, status: 400, body: error } : answer;
@@ -113,8 +112,8 @@ function domainsIn({ verify }: ProviderManifest, body: unknown): string[] | unde
 }
 
 /**
- * Whether a good verdict proves that an account is the one that a caller names: by its id, by a domain of
- * the account or an address in one.
+ * Whether a valid verdict proves the account that a caller names, by the account's id, by one of its domains
+ * or by an address in one.
  */
 export function provesAccount(
   { accountId, domains = [] }: Extract<Verdict, { is: "good" }>,

@@ -2,11 +2,11 @@
 export const ADDRESSES_MAX = 50;
 
 /**
- * Splits a list of e-mail addresses at its commas, but not at those within a quoted name or angle
- * brackets (RFC 5322, section 3.4). Empty entries are left out, as section 4.4 has it. The entries are
- * not judged; null when a quotation mark or bracket is not closed, so that nobody knows where one ends.
+ * Splits a list of e-mail addresses at its commas, but not at those within a quoted name or angle brackets
+ * (RFC 5322, section 3.4). Empty entries are left out, as section 4.4 says. Entries are not validated. Null
+ * when a quotation mark or bracket is not closed, since the end of the entry is unknown then.
  *
- * @param options.templates takes `{{…}}` as one piece, whatever is in it
+ * @param options.templates treats `{{…}}` as one piece, whatever it contains
  */
 export function splitAddresses(
   text: string,
@@ -38,13 +38,16 @@ export function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
 
-/** The last character of the template that begins here; of the text when it is never closed. */
+/**
+ * The position of the last character of the template that begins here; of the text when the template is not
+ * closed.
+ */
 function endOfTemplate(text: string, at: number): number {
   const close = text.indexOf("}}", at);
   return close === -1 ? text.length - 1 : close + 1;
 }
 
-/** Spaces only: a line break is no blank here but the beginning of another header. */
+/** Spaces only: a line break is no blank here, because another header may begin after it. */
 function trimBlanks(text: string): string {
   return text.replace(/^ +| +$/g, "");
 }

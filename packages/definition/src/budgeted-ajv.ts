@@ -27,11 +27,11 @@ export class UnusablePatternError extends Error {
 }
 
 /**
- * Work that one validation may do. A unit is about 200 characters of generated code on one node of
- * the value, 5 ns on average; so this is 40 ms where an ordinary validation takes some thousand units.
+ * The work that one validation may do. One unit is about 200 characters of generated code for one node of the
+ * value, 5 ns on average. The budget is 40 ms; an ordinary validation takes some thousand units.
  */
 export const WORK_MAX = 8_000_000;
-/** Work while looking for all violations and not just the first; keeps their number within bounds. */
+/** The work of a search for all violations, not only the first. The limit also bounds their number. */
 export const WORK_ALL_ERRORS_MAX = 250_000;
 
 const CODE_CHARS_PER_UNIT = 200;
@@ -41,8 +41,8 @@ const ERRORS_COPIED_PER_UNIT = 2;
 const UNITS_PER_PATTERN_STEP = 6;
 
 /**
- * The units left to the validations of one schema, and the hooks that spend them. ajv itself has no
- * limit: chained references run exponentially, failing `$ref`s copy their errors quadratically.
+ * The units left to the validations of one schema, and the hooks that spend them. ajv itself has no limit:
+ * chained references take exponential time, and failing `$ref`s copy their errors in quadratic time.
  */
 class WorkMeter implements PatternMeter {
   private unitsLeft = 0;
@@ -64,7 +64,7 @@ class WorkMeter implements PatternMeter {
     return true;
   }
 
-  /** At the head of each generated function: its code may run over every node below `data`. */
+  /** Charges a generated function at its start: the function may visit every node below `data`. */
   enter(codeUnits: number, data: unknown): void {
     this.spend(codeUnits * this.measure(data, 0));
   }
@@ -97,12 +97,12 @@ class WorkMeter implements PatternMeter {
         if (matches === null) throw new TooExpensiveError();
         return matches;
       },
-      // ajv keeps patterns apart by their text.
+      // ajv tells patterns apart by their text.
       toString: () => source,
     };
   }
 
-  /** Nodes of a value, itself included. */
+  /** The number of nodes of a value, the root included. */
   private measure(value: unknown, depth: number): number {
     if (typeof value !== "object" || value === null) return 1;
     if (depth > JSON_DEPTH_MAX) throw new TooExpensiveError();
@@ -116,15 +116,15 @@ class WorkMeter implements PatternMeter {
   }
 }
 
-/** An ajv of its own for one schema, and the meter of its validations. */
+/** The ajv instance of one schema, and the meter of its validations. */
 export interface BudgetedAjv {
   ajv: Ajv;
   meter: WorkMeter;
 }
 
 /**
- * Makes an ajv for a single schema (0.6 ms), so that an `$id` can't reach another tenant's schema.
- * It loads nothing, reads own properties only and compiles patterns with RE2.
+ * Makes an ajv for a single schema (0.6 ms), so that an `$id` can't reach another tenant's schema. The
+ * instance loads no remote schema, reads own properties only and compiles patterns with RE2.
  */
 export function createAjv(draft: Draft, allErrors: boolean): BudgetedAjv {
   const meter = new WorkMeter();
@@ -133,7 +133,7 @@ export function createAjv(draft: Draft, allErrors: boolean): BudgetedAjv {
   });
   const options: Options = {
     allErrors,
-    // Keywords and formats that are not known are annotations (JSON Schema core, 4.3.1).
+    // Unknown keywords and formats are annotations (JSON Schema core, 4.3.1).
     strict: false,
     logger: false,
     meta: false,
@@ -151,9 +151,9 @@ export function createAjv(draft: Draft, allErrors: boolean): BudgetedAjv {
   return { ajv, meter };
 }
 
-/** In generated code: the head of a validating function, which no text of the schema precedes. */
+/** The head of a validating function in generated code. No text of the schema stands before it. */
 const FUNCTION_HEAD = /return function \w+\(data, ?\{[^{}]*(?:\{\}[^{}]*)*\}=\{\}\)\{/;
-/** A string literal, to be left alone, or a place where errors are collected. */
+/** A string literal, which stays as it is, or a place where errors are collected. */
 const STRING_OR_ERRORS = /"[^"\\]*(?:\\.[^"\\]*)*"|vErrors\.(?:push|concat)\(/g;
 
 /** Puts the meter into the code that ajv generates, where `self` is the ajv. */
@@ -168,7 +168,7 @@ function meterCode(code: string): string {
   return metered.replace(FUNCTION_HEAD, (head) => `${head}self.meter.enter(${units}, data);`);
 }
 
-/** ajv compares every pair of items; a set of canonical texts does it in one pass. */
+/** ajv compares every pair of items. A set of canonical texts needs one pass. */
 function replaceUniqueItems(ajv: Ajv, meter: WorkMeter): void {
   ajv.removeKeyword("uniqueItems");
   ajv.addKeyword({
@@ -183,7 +183,7 @@ function replaceUniqueItems(ajv: Ajv, meter: WorkMeter): void {
   });
 }
 
-/** The same text for equal JSON values: keys in the order of their code units. */
+/** A canonical text: equal JSON values give equal texts. Keys are sorted by their code units. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";

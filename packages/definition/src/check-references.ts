@@ -3,18 +3,18 @@ import type { Problems } from "./problems.ts";
 import { secretKeyProblem } from "./secret.ts";
 import type { TemplateReference } from "./template-scan.ts";
 
-/** What `run` and `loop` have (D19). */
+/** The members of `run` and `loop` (D19). */
 const RUN_MEMBERS = ["id", "workflowId", "version", "startedAt"];
 const LOOP_MEMBERS = ["item", "index"];
-/** How much of a name that a caller wrote a message shows. */
+/** The most characters of a caller's name that a message quotes. */
 const NAME_CHARS_SHOWN = 100;
 
-/** Where a step stands among all steps. */
+/** The place of a step among all steps. */
 export interface StepPlace {
   id: string;
-  /** Position in document order; a block's steps come after the step that holds it. */
+  /** The position in document order. The steps of a block come after the step that holds the block. */
   order: number;
-  /** The blocks around the step, outermost first. */
+  /** The blocks that contain the step, outermost first. */
   blocks: readonly BlockPlace[];
 }
 
@@ -28,17 +28,17 @@ export interface BlockPlace {
 export interface StepReference {
   place: StepPlace;
   reference: TemplateReference;
-  /** Path of the string with the template in the definition. */
+  /** The path in the definition of the string that holds the template. */
   path: readonly string[];
-  /** Whether the steps that the step itself holds may be named, as in a loop's `while`. */
+  /** Whether the template may name nested steps of its own step, as in a loop's `while`. */
   seesOwnBlocks: boolean;
 }
 
 /**
- * Adds a violation for each template that can never have a value: because it names a step which can't
- * have run when the template is evaluated (D16), one that does not exist, comes later, is the step
- * itself or holds it, or is in another branch of the same step; or a member that `run`, `loop` or
- * `secrets` never has (D19). Yields after every reference, so that others can have their turn.
+ * Adds a violation for each template that can never have a value. Such a template names a step that cannot
+ * have run before (D16): an unknown or later step, the step itself or one that contains it, or a step in
+ * another branch. Or it names an unknown member of `run`, `loop` or `secrets` (D19). Yields after every
+ * reference, so that other work gets its turn.
  */
 export function* checkReferences(
   references: readonly StepReference[],
@@ -82,7 +82,7 @@ function findProblem(
   }
 }
 
-/** Without a member it is the whole that is meant. */
+/** A reference without a member means the whole object. */
 function findMemberProblem(
   root: string,
   member: string | undefined,

@@ -14,20 +14,20 @@ import { scanTemplates } from "./template-scan.ts";
 import type { TemplateReference } from "./template-scan.ts";
 
 /**
- * Adds everything that is wrong with a definition's steps, nested ones included; never throws. Yields
- * after every step, so that others can have their turn.
+ * Adds everything that is wrong with a definition's steps, nested ones included; never throws. Yields after
+ * every step, so that other work gets its turn.
  */
 export function* checkSteps(steps: unknown, problems: Problems): Generator<void> {
   const walk: Walk = { problems, places: new Map(), references: [], stepCount: 0 };
   yield* checkBlock(steps, ["steps"], [], walk);
-  // Of a workflow with too many steps not all are known.
+  // The walk stops at the limit, so some steps of a workflow with too many steps are unknown.
   if (walk.stepCount > DEFINITION_LIMITS.stepsMax) return;
   yield* checkReferences(walk.references, walk.places, problems);
 }
 
 interface Walk {
   readonly problems: Problems;
-  /** By id; of two steps with one id the first. */
+  /** Steps by id; the first one where two share an id. */
   readonly places: Map<string, StepPlace>;
   readonly references: StepReference[];
   stepCount: number;
@@ -82,7 +82,7 @@ function* checkStep(
   }
   const known = oneOf(STEP_TYPES.map((each) => JSON.stringify(each.type)));
   problems.add([...path, "type"], `is not a known step type; it must be ${known}`);
-  // Templates mean the same in every type; which steps such a one may hold is not known.
+  // Templates mean the same in every type. The nested steps of an unknown type are unknown.
   const value = withoutSteps(ownProperty(step, "config"));
   collectReferences([{ path: [], value }], place, [...path, "config"], walk);
 }
@@ -106,7 +106,7 @@ function checkWhen(step: JsonObject, place: StepPlace, path: readonly string[], 
   collectReferences([{ path: ["when"], value: when }], place, path, walk);
 }
 
-/** The part of the step that its type knows about, and the steps that it holds. */
+/** The part of the step that its type handles, and its nested steps. */
 function* checkTyped(
   stepType: StepType,
   step: JsonObject,
@@ -140,7 +140,9 @@ function* checkTyped(
   }
 }
 
-/** What is wrong with a step whose config is none, such as an action that does not exist. */
+/**
+ * The problems outside of the config, for a step whose config is missing. An unknown action is one of them.
+ */
 function checkBesideConfig(
   stepType: StepType,
   action: string | undefined,
@@ -153,11 +155,11 @@ function checkBesideConfig(
   problems.addAll([], beside);
 }
 
-/** A value without the lists in it that look like steps. */
+/** A copy of a value without the lists that look like steps. */
 function withoutSteps(value: unknown): unknown {
   if (Array.isArray(value)) return value.some(isStepLike) ? [] : value.map(withoutSteps);
   if (!isJsonObject(value)) return value;
-  // A key called __proto__ stays one.
+  // A key called __proto__ stays an ordinary key.
   return Object.fromEntries(Object.keys(value).map((key) => [key, withoutSteps(value[key])]));
 }
 

@@ -14,9 +14,10 @@ import { triggerSchema } from "./trigger.ts";
 import type { DefinitionInput } from "./validate-definition.ts";
 
 /**
- * Turns a definition that `validateDefinition` has accepted into what the interpreter runs. Rules
- * that came after the definition was accepted are not applied again, so a deployed workflow keeps
- * working; what can't be run at all throws InvalidDefinitionError or TemplateError.
+ * Compiles a definition that `validateDefinition` has accepted for the interpreter. Rules that are newer than
+ * the definition are not applied, so a deployed workflow keeps working.
+ *
+ * @throws InvalidDefinitionError or TemplateError for a definition that cannot be run
  */
 export function compileDefinition(definition: DefinitionInput): CompiledDefinition {
   const settings = parseOrThrow(settingsSchema, definition.settings ?? {}, ["settings"]);
@@ -33,7 +34,7 @@ export function compileDefinition(definition: DefinitionInput): CompiledDefiniti
 
 interface CompileContext {
   retryDefault: RetryPolicy | undefined;
-  /** Filled in with the secrets that templates name. */
+  /** Collects the secrets that templates name. */
   secretKeys: Set<string>;
 }
 
@@ -89,7 +90,7 @@ function collectSecretKeys(
   }
 }
 
-/** Step ids; who names only a step's status or error does not read its output. */
+/** Step ids. A template that names only a step's status or error does not read its output. */
 function outputsIn(references: readonly TemplateReference[]): string[] {
   const stepIds = new Set<string>();
   for (const { root, segments } of references) {
@@ -100,7 +101,7 @@ function outputsIn(references: readonly TemplateReference[]): string[] {
   return [...stepIds];
 }
 
-/** The config as it was sent: the parsed copy has lost a key called `__proto__`. */
+/** The config as the caller sent it: the parsed copy lacks a key called `__proto__`. */
 function rawConfig(step: unknown, parsed: JsonObject): JsonObject {
   return isJsonObject(step) && isJsonObject(step["config"]) ? step["config"] : parsed;
 }

@@ -13,32 +13,32 @@ export interface CompiledDefinition {
   inputSchema: JsonObject | null;
   outputSchema: JsonObject | null;
   steps: readonly CompiledStep[];
-  /** Keys of every secret that a template of the definition names, in order, each once. */
+  /** The keys of all secrets that templates name, in document order, each once. */
   secretKeys: readonly string[];
 }
 
-/** What every compiled step has. Times are in milliseconds. */
+/** The members of every compiled step. Times are in milliseconds. */
 export interface CompiledStepBase {
   id: string;
   name: string;
   /**
-   * Ids from the top down with the labels of the blocks between: cond1, else, child (D26). The body of
-   * a loop or of forEach has no label.
+   * The ids from the top down, with the labels of the blocks between them: cond1, else, child (D26). The body
+   * of a loop or of forEach has no label.
    */
   path: readonly string[];
   when: CompiledCondition | undefined;
-  /** Undefined: only the run's own timeout counts. */
+  /** Undefined: only the timeout of the run applies. */
   timeoutMs: number | undefined;
   /**
-   * The step's own policy; for a step that does one thing outside, or else the workflow's. Undefined:
-   * one attempt.
+   * The step's own retry policy. A step with one effect outside falls back to the workflow's policy.
+   * Undefined: one attempt.
    */
   retry: RetryPolicy | undefined;
   onError: "fail" | "continue";
   checkpoint: boolean;
   /**
-   * Ids of the steps whose output the step itself may read, nested steps excepted; `all`: an expression
-   * sees every step. Other outputs need not be in memory when it begins (D56).
+   * The ids of the steps whose output this step may read, nested steps excepted. `all`: an expression sees
+   * every step. Other outputs need not be in memory when the step begins (D56).
    */
   readsOutputs: readonly string[] | "all";
 }
@@ -56,15 +56,15 @@ export interface CompiledTransformStep extends CompiledStepBase {
   type: "transform";
   transform:
     | { kind: "mapping"; mapping: CompiledValue }
-    /** JSONata source; it sees `input`, or the run's scope when that is undefined. */
+    /** JSONata source. The expression sees `input`, or the run's scope when that is undefined. */
     | { kind: "expression"; expression: string; input: CompiledValue | undefined };
 }
 
 export interface CompiledConditionStep extends CompiledStepBase {
   type: "condition";
-  /** The first branch that holds is taken. The form if/then/else has one branch, `then`. */
+  /** The first branch whose condition holds is taken. The form if/then/else has one branch, `then`. */
   branches: readonly CompiledBranch[];
-  /** Taken when none holds; its label in paths and output is `else`. */
+  /** Taken when no condition holds; its label in paths and output is `else`. */
   elseSteps: readonly CompiledStep[];
 }
 
@@ -76,16 +76,16 @@ export interface CompiledBranch {
 
 export interface CompiledDelayStep extends CompiledStepBase {
   type: "delay";
-  /** A number of milliseconds, or an ISO timestamp; from a template it may be anything. */
+  /** A number of milliseconds, or an ISO timestamp. A template may give any value. */
   delay: { kind: "duration"; durationMs: CompiledValue } | { kind: "until"; until: CompiledValue };
 }
 
 export interface CompiledEmailStep extends CompiledStepBase {
   type: "email";
   connectionId: CompiledValue | undefined;
-  /** An object with to, cc, bcc, from, replyTo, subject, text and html, as far as they were given. */
+  /** An object with to, cc, bcc, from, replyTo, subject, text and html, where given. */
   message: CompiledValue;
-  /** An array of files, apart from the message since they may be far larger. */
+  /** An array of files. Files can be far larger than the message, so they are a member of their own. */
   attachments: CompiledValue | undefined;
 }
 
@@ -93,28 +93,28 @@ export interface CompiledParallelStep extends CompiledStepBase {
   type: "parallel";
   work:
     | { kind: "branches"; branches: readonly CompiledParallelBranch[] }
-    /** The steps once for each item of an array. */
+    /** Executes the steps once for each item of an array. */
     | { kind: "forEach"; items: CompiledValue; steps: readonly CompiledStep[] };
   strategy: ParallelStrategy;
-  /** Branches or items that run at one time; undefined: as many as the engine allows. */
+  /** The branches or items that run at one time. Undefined: the engine's limit. */
   concurrency: number | undefined;
-  /** For all branches together, waiting included. */
+  /** The timeout of all branches together, waiting included. */
   totalTimeoutMs: number | undefined;
 }
 
-/** When a parallel step ends, and how. */
+/** When a parallel step ends, and its result. */
 export type ParallelStrategy =
-  /** When all have ended; it fails with the first failure. */
+  /** Ends when all branches have ended; fails with the first failure. */
   | "wait-all"
-  /** When all have ended; it does not fail. */
+  /** Ends when all branches have ended; never fails. */
   | "wait-all-settled"
-  /** With the first that ends well; it fails when all have failed. */
+  /** Ends with the first branch that completes; fails when all have failed. */
   | "wait-any"
-  /** When all have ended well, or with the first failure. */
+  /** Ends when all branches have completed, or with the first failure. */
   | "fail-fast";
 
 export interface CompiledParallelBranch {
-  /** `branch1` and so on where none was given. */
+  /** The branch's id; `branch1` and so on where none was given. */
   id: string;
   name: string | undefined;
   steps: readonly CompiledStep[];
@@ -125,7 +125,7 @@ export interface CompiledLoopStep extends CompiledStepBase {
   over:
     | { kind: "items"; items: CompiledValue }
     | { kind: "count"; count: CompiledValue }
-    /** Looked at before each iteration; it sees the body's steps as the last iteration left them. */
+    /** Evaluated before each iteration; it sees the body's steps as the last iteration left them. */
     | { kind: "while"; condition: CompiledCondition };
   steps: readonly CompiledStep[];
   maxIterations: number;
@@ -133,7 +133,7 @@ export interface CompiledLoopStep extends CompiledStepBase {
 
 export interface CompiledAgentStep extends CompiledStepBase {
   type: "agent";
-  /** An object of agentId, input, userMessage and overrides, as far as they are given. */
+  /** An object of agentId, input, userMessage and overrides, where given. */
   question: CompiledValue;
 }
 
@@ -143,7 +143,7 @@ export interface CompiledApprovalStep extends CompiledStepBase {
   /** Who may decide; undefined: everyone with the scope. */
   approvers:
     { users: readonly string[]; roles: readonly string[]; apiKeys: readonly string[] } | undefined;
-  /** How long people have; undefined: for ever. */
+  /** The time for a decision, in milliseconds. Undefined: no limit. */
   decisionTimeoutMs: number | undefined;
   onTimeout: "fail" | "approve" | "reject";
   /** JSON Schema of the decision's data. */
@@ -159,7 +159,7 @@ export interface CompiledWorkflowStep extends CompiledStepBase {
   wait: boolean;
 }
 
-/** Every step there is: an interpreter's switch over `type` closes with never. */
+/** All compiled steps. An interpreter's switch over `type` closes with never. */
 export type CompiledStep =
   | CompiledActionStep
   | CompiledAgentStep

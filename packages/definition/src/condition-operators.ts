@@ -26,11 +26,11 @@ export const UNARY_OPERATORS = ["exists", "is_empty", "is_not_empty"] as const;
 export type UnaryOperator = (typeof UNARY_OPERATORS)[number];
 
 /**
- * Compares two JSON values. Values that the operator can't compare give false, for the negated
- * operators too (D18), except that `not_equals` compares any two.
+ * Compares two JSON values. Values that the operator cannot compare give false, for negated operators too
+ * (D18). Only `not_equals` compares any two.
  *
- * @param meter what patterns may still cost
- * @throws TemplateError PATTERN_TOO_EXPENSIVE where a pattern costs more
+ * @param meter the steps that patterns may still take
+ * @throws TemplateError PATTERN_TOO_EXPENSIVE where a pattern would take more
  */
 export function compareValues(
   operator: BinaryOperator,
@@ -69,7 +69,7 @@ export function compareValues(
   }
 }
 
-/** Looks at one JSON value: null is what a missing path gives, so null does not exist. */
+/** Tests one JSON value. A missing path gives null, so null does not exist. */
 export function testValue(operator: UnaryOperator, value: unknown): boolean {
   switch (operator) {
     case "exists":
@@ -97,7 +97,10 @@ function areEqual(left: unknown, right: unknown, ignoreCase: boolean): boolean {
   return jsonEquals(left ?? null, right ?? null);
 }
 
-/** An item of an array, a part of a text, a key of an object; null when none of these can be asked. */
+/**
+ * Whether a value contains another: as item of an array, part of a text, or key of an object. Null for other
+ * values.
+ */
 function isMember(item: unknown, container: unknown, ignoreCase: boolean): boolean | null {
   if (Array.isArray(container)) {
     return container.some((member: unknown) => areEqual(member, item, ignoreCase));
@@ -111,7 +114,7 @@ function isMember(item: unknown, container: unknown, ignoreCase: boolean): boole
   return Object.keys(container).some((key) => fold(key, true) === fold(item, true));
 }
 
-/** Below, at or above zero as left is before, at or after right; NaN when they have no order. */
+/** Negative, zero or positive as left is before, equal to or after right. NaN when the two have no order. */
 function order(left: unknown, right: unknown): number {
   if (typeof left === "number" && typeof right === "number") return compareNumbers(left, right);
   if (typeof left !== "string" || typeof right !== "string") return Number.NaN;
@@ -121,13 +124,13 @@ function order(left: unknown, right: unknown): number {
   return leftTime - rightTime;
 }
 
-/** Not a subtraction: two infinities (1e999 in JSON) would give NaN. */
+/** No subtraction: two infinities (1e999 in JSON) would give NaN. */
 function compareNumbers(left: number, right: number): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }
 
-/** A text that is no pattern matches nothing. */
+/** An invalid pattern matches nothing. */
 function doesMatch(
   text: unknown,
   source: unknown,

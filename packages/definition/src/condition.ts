@@ -18,7 +18,7 @@ import { scanTemplates } from "./template-scan.ts";
 import { compileTemplates, evaluate, resolvePath } from "./template.ts";
 import type { CompiledValue, TemplateScope } from "./template.ts";
 
-/** A condition (D18), ready to be asked any number of times. */
+/** A compiled condition (D18), which may be evaluated many times. */
 export type CompiledCondition =
   | { readonly kind: "all" | "any"; readonly conditions: readonly CompiledCondition[] }
   | { readonly kind: "not"; readonly condition: CompiledCondition }
@@ -32,8 +32,10 @@ export type CompiledCondition =
   | { readonly kind: "test"; readonly operator: UnaryOperator; readonly left: CompiledValue };
 
 /**
- * Compiles a condition; its patterns only when they are tried. Throws InvalidDefinitionError;
- * `checkCondition` says beforehand.
+ * Compiles a condition. Patterns are compiled on first use. `checkCondition` reports the violations
+ * beforehand.
+ *
+ * @throws InvalidDefinitionError for an invalid condition
  */
 export function compileCondition(value: unknown): CompiledCondition {
   const problems = new Problems({ skipsPatterns: true });
@@ -42,14 +44,14 @@ export function compileCondition(value: unknown): CompiledCondition {
   return condition;
 }
 
-/** What is wrong with a condition; empty when it can be compiled. */
+/** The violations of a condition; empty when the condition can be compiled. */
 export function checkCondition(value: unknown): Violation[] {
   const problems = new Problems();
   checkConditionInto(problems, value, []);
   return problems.violations;
 }
 
-/** Adds what is wrong with a condition that stands at a path of a larger definition. */
+/** Adds the violations of a condition at a path of a larger definition. */
 export function checkConditionInto(
   problems: Problems,
   value: unknown,
@@ -59,11 +61,11 @@ export function checkConditionInto(
 }
 
 /**
- * Whether a condition holds. Stops at the first part that decides. Odd values give false; what throws
- * (TemplateError) is a template, for a missing secret or an operand built to over 1 MiB, and patterns
- * that together would block the process.
+ * Whether a condition holds. Stops at the first part that decides. Values of an unexpected type give false.
  *
- * @param meter for several conditions that are decided in one go
+ * @param meter shared by conditions that are evaluated without a pause
+ * @throws TemplateError for a missing secret, an operand of over 1 MiB, or patterns that together would block
+ * the process
  */
 export function evaluateCondition(
   condition: CompiledCondition,
@@ -92,7 +94,7 @@ export function evaluateCondition(
   }
 }
 
-/** A lone template is only looked at, not built, so its value is neither measured nor limited. */
+/** A lone template is read in place, not built, so its value is neither measured nor limited. */
 function operand(value: CompiledValue, scope: TemplateScope): unknown {
   return value.kind === "path" ? resolvePath(value.path, scope) : evaluate(value, scope).value;
 }
@@ -203,7 +205,7 @@ function parseOperand(
   return bad.length === 0 ? compileTemplates(value[side]) : undefined;
 }
 
-/** A pattern that is written out is tried now; one from a template when it is known. */
+/** A literal pattern is tried now; a pattern from a template is tried when its value is known. */
 function isPossiblePattern(
   right: CompiledValue,
   ignoreCase: boolean,

@@ -5,13 +5,13 @@ import { toInstant, toWallTime } from "./wall-time.ts";
 export interface CronRule {
   /** The same pattern as croner reads it. */
   pattern: string;
-  /** Every hour of its days: it follows the time that really passes; see `cronTimes`. */
+  /** Fires every hour of its days, so it follows elapsed time; see `cronTimes`. */
   everyHour: boolean;
-  /** A day has to fit both day fields; otherwise, with both restricted, either one. */
+  /** A day must match both day fields. Otherwise, when both are restricted, one match is enough. */
   bothDays: boolean;
 }
 
-/** A parsed pattern, or what is wrong with it. */
+/** A parsed pattern, or the reason why the text is none. */
 export type CronResult = { ok: true; rule: CronRule } | { ok: false; message: string };
 
 interface Field {
@@ -29,19 +29,19 @@ const FIELDS: readonly Field[] = [
     values: "a number from 0 to 7 (0 and 7 are Sunday) or a name from SUN to SAT",
   },
 ];
-/** Longest month of each kind; 29 February comes round, and on every day of the week. */
+/** The most days of each month. 29 February occurs, and on every day of the week. */
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const CRON_CHARS_MAX = 255;
-/** What POSIX and Vixie cron have; croner's L, W, #, ? and + are not let through. */
+/** The syntax of POSIX and Vixie cron; croner's L, W, #, ? and + are refused. */
 const PART = /^(?:\*|(?:[0-9]{1,2}|[A-Z]{3})(?:-(?:[0-9]{1,2}|[A-Z]{3}))?)(?:\/[0-9]{1,2})?$/i;
-/** A range may be left open at its end: `10/15` is `10-59/15`. */
+/** A range may omit its end: `10/15` is `10-59/15`. */
 const READING = { mode: "5-part", sloppyRanges: true } as const;
 
 /**
- * Parses `minute hour day-of-month month day-of-week`: numbers, names (JAN, MON), `*`, ranges,
- * lists and steps. With both day fields restricted a day that fits either one counts; a field that
- * begins with `*` does not restrict in this sense, as in Vixie cron. A pattern that never fires
- * ("0 0 30 2 *") is refused (D14).
+ * Parses `minute hour day-of-month month day-of-week`: numbers, names (JAN, MON), `*`, ranges, lists and
+ * steps. When both day fields are restricted, a day that matches either one counts. A field that begins with
+ * `*` does not restrict in this sense, as in Vixie cron. A pattern that never fires ("0 0 30 2 *") is refused
+ * (D14).
  */
 export function parseCron(text: string): CronResult {
   const fields = text.trim().split(/\s+/);
@@ -63,7 +63,7 @@ export function parseCron(text: string): CronResult {
   const days = `${dayOfMonth} ${month} ${dayOfWeek}`;
   const everyHour = parsed.hour.every((fires) => fires !== 0);
   const rule: CronRule = {
-    // Croner tells the two kinds of patterns apart by how they are spelled.
+    // Croner tells the two kinds of patterns apart by their spelling.
     pattern: everyHour
       ? `${minute} * ${days}`
       : `${toList(parsed.minute)} ${toList(parsed.hour)} ${days}`,
@@ -77,12 +77,12 @@ export function parseCron(text: string): CronResult {
 }
 
 /**
- * Finds the first time after an instant at which a pattern fires in a time zone; null when there is
- * none within 400 years. Where clocks change (D14):
- * - a local time that is left out fires at the first instant after the gap, together with what else
- *   fires then; a local time that comes twice fires the first time only;
- * - a pattern that fires every hour of its days keeps to the hours that really pass: it neither
- *   makes up for local times left out nor drops repeated ones, as in Vixie cron.
+ * Finds the first time after an instant at which a pattern fires in a time zone. Null when there is none
+ * within 400 years. Where clocks change (D14):
+ * - A skipped local time fires at the first instant after the gap, together with other firings of that
+ *   instant. A repeated local time fires the first time only.
+ * - A pattern that fires every hour of its days follows elapsed hours: it neither makes up for skipped local
+ *   times nor drops repeated ones, as in Vixie cron.
  */
 export function cronTimes(rule: CronRule, timezone: string): (after: Date) => Date | null {
   const calendar = new Cron(rule.pattern, {
@@ -92,8 +92,8 @@ export function cronTimes(rule: CronRule, timezone: string): (after: Date) => Da
     fixedTimeRule: "no-wildcard",
   });
   if (rule.everyHour) return (after) => calendar.nextRun(after);
-  // Croner drops a time whose gap ends on the next day (America/Nuuk), so the calendar is read in
-  // local time, as if it were UTC, and translated here. Later local times never come out earlier.
+  // Croner drops a time whose gap ends on the next day (America/Nuuk). So the calendar is read in local time,
+  // as if it were UTC, and translated here. Later local times never come out earlier.
   return (after) => {
     let wallTime = calendar.nextRun(toWallTime(after, timezone));
     while (wallTime !== null) {
@@ -105,7 +105,7 @@ export function cronTimes(rule: CronRule, timezone: string): (after: Date) => Da
   };
 }
 
-/** The fields as croner understands them; null when it or we don't take them. */
+/** The fields in croner's syntax; null when croner or this parser refuses them. */
 function readPattern(fields: readonly string[]): CronPattern | null {
   if (!fields.every((field) => field.split(",").every((part) => PART.test(part)))) return null;
   try {
@@ -115,7 +115,7 @@ function readPattern(fields: readonly string[]): CronPattern | null {
   }
 }
 
-/** Names the first part of a field that can't be read even alone. */
+/** Names the first part of a field that is invalid by itself. */
 function explainProblem(fields: readonly string[]): string {
   for (const [index, field] of FIELDS.entries()) {
     const part = fields[index]?.split(",").find((each) => {
@@ -127,7 +127,7 @@ function explainProblem(fields: readonly string[]): string {
   return "is not a cron pattern";
 }
 
-/** Whether one of the months has one of the days. Looking for one would take croner 400 years. */
+/** Whether one of the months has one of the days. Croner would search 400 years for one. */
 function hasDay({ day, month }: CronPattern): boolean {
   const firstDay = 1 + day.findIndex((fires) => fires !== 0);
   return DAYS_IN_MONTH.some((days, index) => month[index] !== 0 && firstDay <= days);

@@ -1,8 +1,8 @@
 import { createAjv } from "./budgeted-ajv.ts";
 
-/** What names a schema, or keeps others for references. */
+/** Keywords that name a schema, or hold schemas for references. */
 const STRUCTURE = ["$schema", "$id", "$anchor", "$defs", "definitions"];
-/** Rules of ajv that allow and forbid nothing. */
+/** Keywords of ajv that neither allow nor forbid a value. */
 const WITHOUT_EFFECT = ["$comment", "id"];
 
 interface Known {
@@ -13,11 +13,11 @@ interface Known {
 let known: Known | undefined;
 
 /**
- * Whether a keyword of a JSON Schema has a part in what `compileJsonSchema` makes of it, in either draft.
- * Others explain, or are nobody's; the schema decides the same without them, as long as no reference leads
+ * Whether a keyword of a JSON Schema affects the result of `compileJsonSchema`, in either draft. Other
+ * keywords are annotations or unknown. The schema decides the same without them, unless a reference leads
  * into them.
  *
- * @param value what the schema has under it: a format that is not known decides nothing
+ * @param value the keyword's value: an unknown format decides nothing
  */
 export function isDecidingKeyword(keyword: string, value: unknown): boolean {
   const { keywords, formats } = (known ??= readKnown());

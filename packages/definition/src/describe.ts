@@ -8,17 +8,17 @@ import { STEP_TYPES } from "./step-types/registry.ts";
 import { stepSchema } from "./step.ts";
 import { triggerSchema } from "./trigger.ts";
 
-/** A step type as catalog and documents show it. */
+/** A step type as the catalog and the documents show it. */
 export interface StepTypeDescription {
   type: string;
   title: string;
-  /** What it does and returns, and rules that its schema can't say. */
+  /** The effect and the output of the step, and rules that a schema cannot express. */
   description: string;
-  /** JSON Schema (draft 2020-12) of the config; of an action its inputs come on top. */
+  /** JSON Schema (draft 2020-12) of the config; a step of type action has the action's inputs in addition. */
   configSchema: JsonObject;
 }
 
-/** An action as catalog and documents show it. */
+/** An action as the catalog and the documents show it. */
 export interface ActionDescription {
   id: string;
   title: string;
@@ -29,7 +29,7 @@ export interface ActionDescription {
   outputs: readonly string[];
 }
 
-/** A trigger type as documents show it. */
+/** A trigger type as the documents show it. */
 export interface TriggerDescription {
   type: string;
   /** JSON Schema (draft 2020-12). */
@@ -37,15 +37,15 @@ export interface TriggerDescription {
 }
 
 /**
- * What a document says of parts that hold each other, usually `$ref`s to schemas of its own. Without them
- * any JSON stands there.
+ * The replacement for recursive parts in a document, usually `$ref`s to its own schemas. Without a
+ * replacement the part allows any JSON.
  */
 export interface NestedSchemas {
   step?: JsonObject;
   condition?: JsonObject;
 }
 
-/** JSON Schema (draft 2020-12) of what every step has, whatever its type. */
+/** JSON Schema (draft 2020-12) of the members of every step, whatever its type. */
 export function describeStep(): JsonObject {
   return toJsonSchema(stepSchema);
 }
@@ -89,7 +89,10 @@ export function describeActions(): ActionDescription[] {
   }));
 }
 
-/** What a caller may send: defaults are not required, rules of refinements are in the descriptions. */
+/**
+ * The schema of a caller's input: members with defaults are optional, and rules of refinements stand in
+ * descriptions.
+ */
 function toJsonSchema(schema: z.ZodType, { step, condition }: NestedSchemas = {}): JsonObject {
   const shown = z.toJSONSchema(schema, {
     io: "input",

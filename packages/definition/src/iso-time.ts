@@ -2,9 +2,9 @@ const ISO_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}:?\d{2})?)?$/;
 
 /**
- * Milliseconds since 1970 of an ISO 8601 date or timestamp, or undefined when the text is neither or
- * names a day that does not exist. A date is its midnight; without an offset the time is UTC.
- * Digits below a millisecond are dropped.
+ * Parses an ISO 8601 date or timestamp to milliseconds since 1970. Undefined for another text, or a day that
+ * does not exist. A date is its midnight; without an offset the time is UTC. Digits below a millisecond are
+ * dropped.
  */
 export function parseIsoTime(text: string): number | undefined {
   const found = text.length > 40 ? null : ISO_TIME.exec(text);

@@ -1,10 +1,10 @@
 import { isJsonObject } from "@workflow/json";
 import type { ErrorObject } from "ajv";
 
-/** Longest list of allowed values in a message, in characters. */
+/** The longest list of allowed values in a message, in characters. */
 const VALUES_CHARS_MAX = 200;
 
-/** Parameters that name the property which is missing or in the way. */
+/** Parameters of errors that name the missing or forbidden property. */
 const PROPERTY_PARAMS = [
   "missingProperty",
   "additionalProperty",
@@ -12,7 +12,7 @@ const PROPERTY_PARAMS = [
   "propertyName",
 ] as const;
 
-/** Where an ajv error is: into the value, at the property that is missing or not allowed. */
+/** The path of an ajv error into the value; it ends at the property that is missing or not allowed. */
 export function schemaErrorPath(error: ErrorObject): string[] {
   const path = pointerSegments(error.instancePath);
   const property = PROPERTY_PARAMS.map((name) => param(error, name)).find(
@@ -21,7 +21,7 @@ export function schemaErrorPath(error: ErrorObject): string[] {
   return typeof property === "string" ? [...path, property] : path;
 }
 
-/** What would be right, in words that do not show the value. */
+/** The rule that the value breaks, in words that do not show the value. */
 export function schemaErrorMessage(error: ErrorObject): string {
   switch (error.keyword) {
     case "type":
@@ -68,7 +68,7 @@ function shorten(value: unknown): string {
   return text.length > VALUES_CHARS_MAX ? `${text.slice(0, VALUES_CHARS_MAX)}…` : text;
 }
 
-/** Segments of a JSON pointer (RFC 6901). */
+/** The segments of a JSON pointer (RFC 6901). */
 function pointerSegments(pointer: string): string[] {
   return pointer
     .split("/")

@@ -4,9 +4,9 @@ import type { JsonObject } from "@workflow/json";
 import { MissingRefError } from "ajv";
 import { UnusablePatternError } from "./budgeted-ajv.ts";
 
-/** Keywords whose value becomes no code of its own. */
+/** Keywords for whose value ajv generates no code. */
 export const DATA_KEYWORDS: ReadonlySet<string> = new Set(["enum", "const", "default", "examples"]);
-/** Keywords whose value is keyed by names that the caller chose, which may be called `enum` too. */
+/** Keywords whose value has names of the caller as its keys; such a name may be `enum`, too. */
 export const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
   "properties",
   "patternProperties",
@@ -16,7 +16,7 @@ export const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
   "dependencies",
 ]);
 
-/** What ajv could not compile: where in the schema, as far as that can be told, and why. */
+/** A part of a schema that ajv cannot compile: its place, where known, and the reason. */
 export function explainUnusable(schema: JsonObject, error: unknown): Violation {
   if (error instanceof RangeError) {
     return { path: [], message: "its references lead round in a circle, or it nests too deeply" };
@@ -25,7 +25,7 @@ export function explainUnusable(schema: JsonObject, error: unknown): Violation {
   return { path: findPlace(schema, isCulprit(error)) ?? [], message };
 }
 
-/** A member of a schema: its keyword, or the name that stands where a keyword could. */
+/** A member of a schema: its keyword, or a name in a keyword's place. */
 type Test = (key: string, value: unknown, parentKey: string | undefined) => boolean;
 
 function isCulprit(error: unknown): Test {
@@ -35,7 +35,7 @@ function isCulprit(error: unknown): Test {
       parent === "patternProperties" ? key === source : key === "pattern" && value === source;
   }
   if (error instanceof MissingRefError) {
-    // ajv knows the reference as an absolute one, in a schema that has an $id.
+    // ajv resolves the reference to an absolute one in a schema with an $id.
     const { missingRef } = error;
     return (key, value) =>
       (key === "$ref" || key === "$dynamicRef") &&
@@ -45,7 +45,7 @@ function isCulprit(error: unknown): Test {
   return () => false;
 }
 
-/** Path to the first member that is meant; recursion is safe, the depth was checked before. */
+/** The path to the first member that matches. Recursion is safe, since the depth was checked before. */
 function findPlace(
   value: unknown,
   test: Test,

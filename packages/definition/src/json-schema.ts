@@ -18,29 +18,34 @@ import { DEFINITION_LIMITS } from "./limits.ts";
 import { checkAgainstDraft } from "./meta-schema.ts";
 import { estimatePatternSize } from "./pattern-size.ts";
 
-/** Checks values against one schema. */
+/** A compiled schema, which checks values. */
 export interface JsonSchemaValidator {
-  /** What it takes of memory, in bytes, roughly and at most. */
+  /** An upper estimate of its memory, in bytes. */
   readonly bytes: number;
-  /** What is wrong with a value, at most 50 violations; empty when it is valid. Never throws. */
+  /** The violations of a value, at most 50; empty when the value is valid. Never throws. */
   validate(value: unknown): Violation[];
 }
 
 export type JsonSchemaResult =
   ({ ok: true } & JsonSchemaValidator) | { ok: false; violations: Violation[] };
 
-/** By hash of the canonical text: equal schemas of different tenants share nothing but code. */
+/**
+ * Compiled schemas by the hash of their canonical text. Equal schemas of different tenants share code only.
+ */
 const compiledSchemas = new LRUCache<string, JsonSchemaResult>({ maxSize: 64 * 1024 * 1024 });
 
-/** Two ajvs with what they know of formats, and what they make of a schema (measured at 1 to 5 KiB a part). */
+/**
+ * The memory of two ajv instances with their formats, and of the code for each part of a schema (measured at
+ * 1 to 5 KiB a part).
+ */
 const BYTES_EACH = 96 * 1024;
 const BYTES_PER_PART = 5 * 1024;
 const BYTES_PER_CHAR = 2;
 
 /**
- * Compiles a JSON Schema that a caller wrote (draft 2020-12, or draft-07 when `$schema` says so or
- * `items` is a list) so that neither the schema nor a value can take much time: RE2 patterns, a work budget a validation,
- * references inside the schema only. Never throws.
+ * Compiles a JSON Schema that a caller wrote: draft 2020-12, or draft-07 when `$schema` names it or `items`
+ * is a list. Neither the schema nor a value can take much time: patterns are RE2's, each validation has a
+ * work budget, and references stay inside the schema. Never throws.
  */
 export function compileJsonSchema(schema: unknown): JsonSchemaResult {
   const shapeProblem = findShapeProblem(schema);
@@ -80,14 +85,14 @@ function findShapeProblem(schema: unknown): string | null {
 }
 
 /**
- * What makes ajv's generated code long: at some thousands compiling it takes seconds or overflows
- * the stack. The value must not nest deeper than JSON of a definition may.
+ * The parts that make ajv's generated code long. With some thousands compiling takes seconds or overflows the
+ * stack. The value must not nest deeper than the JSON of a definition may.
  */
 export function countSchemaParts(schema: unknown): number {
   return countParts(schema);
 }
 
-/** The size of all patterns of a schema together; at least, where the schema is none. */
+/** The size of all patterns of a schema together; a lower bound for an invalid schema. */
 export function estimateSchemaPatterns(schema: unknown): number {
   if (Array.isArray(schema)) {
     return schema.reduce<number>((sum, item) => sum + estimateSchemaPatterns(item), 0);
@@ -143,11 +148,11 @@ function compileAnew(schema: SchemaObject, chars: number): JsonSchemaResult {
       "must be https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#",
     );
   }
-  // ajv would answer a promise.
+  // An asynchronous schema makes ajv return a promise.
   if (Object.hasOwn(schema, "$async")) return refuse(["$async"], "is not a JSON Schema keyword");
   const result = compileAs(schema, draft, chars);
   if (result.ok || Object.hasOwn(schema, "$schema")) return result;
-  // Tuples were written as a list of `items` before 2020-12, and many still write them so.
+  // Drafts before 2020-12 write tuples as a list of `items`, and many callers still do.
   const onlyTuples = result.violations.every(({ path }) => path.at(-1) === "items");
   return onlyTuples ? compileAs(schema, "draft-07", chars) : result;
 }
@@ -164,7 +169,7 @@ function compileAs(schema: SchemaObject, draft: Draft, chars: number): JsonSchem
   }
 }
 
-/** Valid or not is found with the larger budget; only then, and if it is cheap, every violation. */
+/** Checks with the larger budget first. All violations are listed afterwards, and only when that is cheap. */
 function compileValidate(schema: SchemaObject, draft: Draft): JsonSchemaValidator["validate"] {
   const findFirst = compileWith(createAjv(draft, false), schema, WORK_MAX);
   let findAll: FindViolations | undefined;
@@ -179,7 +184,7 @@ function compileValidate(schema: SchemaObject, draft: Draft): JsonSchemaValidato
   };
 }
 
-/** Null when the budget did not suffice. */
+/** Null when the budget was too small. */
 type FindViolations = (value: unknown) => Violation[] | null;
 
 function compileWith(
@@ -193,7 +198,7 @@ function compileWith(
     try {
       if (validate(value)) return [];
     } catch (error) {
-      // A RangeError: references that lead round in a circle without ever entering the value.
+      // A RangeError means circular references that never descend into the value.
       if (error instanceof TooExpensiveError || error instanceof RangeError) return null;
       throw error;
     } finally {
@@ -203,7 +208,7 @@ function compileWith(
   };
 }
 
-/** Each violation once, although several branches of a schema may find it. */
+/** Removes duplicates: several branches of a schema may find one violation. */
 function toViolations(errors: ValidateFunction["errors"]): Violation[] {
   const found = new Map<string, Violation>();
   for (const error of errors ?? []) {

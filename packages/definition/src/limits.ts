@@ -1,41 +1,41 @@
-/** How large a definition may be. Counts are of items, sizes in bytes, times in milliseconds. */
+/** The limits of a definition. Counts are of items, sizes in bytes, times in milliseconds. */
 export const DEFINITION_LIMITS = {
   /** Violations that one answer lists. */
   violationsMax: 50,
-  /** Steps in all, nested ones included. */
+  /** All steps, nested ones included. */
   stepsMax: 1_000,
   /** Blocks around a step. */
   blockDepthMax: 20,
   /** Branches of one step. */
   branchesMax: 100,
-  /** Branches or items of a parallel step at one time. */
+  /** Branches or items of a parallel step that run at one time. */
   parallelConcurrencyMax: 100,
-  /** Items that a parallel step's array may have where it is written out. */
+  /** Items of a parallel step's array that is a literal. */
   forEachItemsMax: 10_000,
-  /** Iterations that a loop may be allowed. */
+  /** The highest limit of a loop's iterations. */
   loopIterationsMax: 100_000,
   /** Users, and roles, that one approval step may name. */
   approversMax: 100,
   nameCharsMax: 255,
   webhookPathCharsMax: 255,
   expressionCharsMax: 16_384,
-  /** Of all expressions of a definition; parsing 16 Ki takes up to 0.6 s, in a process of its own. */
+  /** The size of all expressions of a definition. Parsing 16 Ki takes up to 0.6 s, in a separate process. */
   expressionCharsSumMax: 262_144,
   conditionDepthMax: 32,
   patternCharsMax: 1_000,
-  /** Parts (characters, classes, groups) of one pattern, repeated ones as often as they repeat. */
+  /** Parts (characters, classes, groups) of one pattern; a repeated part counts each time. */
   patternSizeMax: 5_000,
-  /** Of all patterns of a definition, or of one JSON Schema; compiling takes some 3 µs a part. */
+  /** Parts of all patterns of a definition, or of one JSON Schema. Compiling takes some 3 µs a part. */
   patternSizeSumMax: 10_000,
   jsonSchemaBytesMax: 256 * 1024,
   jsonSchemaDepthMax: 32,
-  /** Of any JSON Schema, those stored earlier included. */
+  /** Parts of any JSON Schema, earlier stored ones included. */
   jsonSchemaPartsMax: 1_000,
-  /** Of a new definition's JSON Schema: compiling takes some 0.1 ms a part, in one go. */
+  /** Parts of a new definition's JSON Schema. Compiling takes some 0.1 ms a part, in one go. */
   jsonSchemaPartsEachMax: 400,
-  /** What each of a definition's JSON Schemas counts beside its parts. */
+  /** The fixed count of each JSON Schema in a definition, in addition to its parts. */
   jsonSchemaPartsEach: 10,
-  /** Of all JSON Schemas of a definition. */
+  /** Parts of all JSON Schemas of a definition. */
   jsonSchemaPartsSumMax: 4_000,
   templateResultBytesMax: 1024 * 1024,
   /** Timeout of a run or a step: 30 days. */

@@ -3,8 +3,8 @@ import { DEFINITION_LIMITS } from "./limits.ts";
 import { findStepType } from "./step-types/registry.ts";
 
 /**
- * The JSONata expressions of a definition's steps, each once; none where the definition may not have
- * so much of it. For `validateDefinition`. Takes any JSON value without throwing.
+ * Lists the JSONata expressions of a definition's steps for `validateDefinition`, each once. Empty when their
+ * total size is over the limit. Takes any JSON value without throwing.
  */
 export function listExpressions(steps: unknown): string[] {
   if (isTooDeep(steps)) return [];
@@ -15,7 +15,7 @@ export function listExpressions(steps: unknown): string[] {
 
 interface Walk {
   readonly found: Set<string>;
-  /** Of all of them, repeated ones as often as they come. */
+  /** The total size; a repeated expression counts each time. */
   chars: number;
   stepCount: number;
 }

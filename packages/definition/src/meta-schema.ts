@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Draft } from "./budgeted-ajv.ts";
 import { schemaErrorMessage, schemaErrorPath } from "./json-schema-messages.ts";
 
-/** Above this size only the first mistake is looked for: listing them all is quadratic in ajv. */
+/** Above this size only the first violation is reported: listing all takes quadratic time in ajv. */
 const ALL_MISTAKES_CHARS_MAX = 16_384;
 
 /** `regex` is not checked here: patterns are RE2's, and compiling the schema tries them. */
@@ -14,14 +14,14 @@ const OPTIONS: Options = { strict: false, logger: false, validateFormats: false 
 /** Made on first use: compiling a draft's meta-schema takes some 50 ms. */
 const checkers = new Map<string, Ajv>();
 
-/** What a schema gets wrong against the meta-schema of its draft; paths lead into the schema. */
+/** The violations of a schema against the meta-schema of its draft; paths lead into the schema. */
 export function checkAgainstDraft(
   schema: SchemaObject,
   draft: Draft,
   schemaChars: number,
 ): Violation[] {
   const ajv = checkerFor(draft, schemaChars <= ALL_MISTAKES_CHARS_MAX);
-  // A draft's own meta-schema is named by its default, whatever `$schema` was written like.
+  // ajv names a draft's meta-schema by its default id, however `$schema` is spelled.
   const { $schema: _, ...unnamed } = schema;
   if (ajv.validateSchema(unnamed) === true) return [];
   return withoutAlternatives(ajv.errors ?? []).map((error) => ({
@@ -31,8 +31,8 @@ export function checkAgainstDraft(
 }
 
 /**
- * Where a draft allows several forms, ajv tells for each why it is not that one, and then that it is
- * none. What is wrong inside of a form says most; that it is of another form says nothing beside it.
+ * Keeps the useful errors of a union. ajv reports for each form why it does not match, and then that none
+ * does. Errors inside of a form say most; a wrong type says nothing beside them.
  */
 function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const isOneForm = ({ keyword }: ErrorObject): boolean => keyword === "anyOf";

@@ -5,7 +5,7 @@ import { Problems } from "./problems.ts";
 /**
  * Parses a part of a definition that is about to be compiled.
  *
- * @throws InvalidDefinitionError when it was never validated
+ * @throws InvalidDefinitionError for a part that was never validated
  */
 export function parseOrThrow<T>(schema: z.ZodType<T>, value: unknown, path: readonly string[]): T {
   const problems = new Problems();

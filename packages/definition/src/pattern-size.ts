@@ -1,8 +1,8 @@
-/** What a Unicode class such as `\p{L}` weighs: hundreds of ranges that are looked at one by one. */
+/** The weight of a Unicode class such as `\p{L}`: hundreds of ranges, each tried in turn. */
 const UNICODE_CLASS_SIZE = 20;
 
 const UNICODE_CLASS = /\\[pP](?:\{[^}]*\}|.)/gsu;
-/** A class in brackets, POSIX names and escapes in it included. */
+/** A class in brackets, with POSIX names and escapes. */
 const BRACKETS = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]/gsuy;
 const REPEAT = /\{(\d+)(?:,(\d*))?\}/gy;
 
@@ -11,10 +11,10 @@ const REPEAT = /\{(\d+)(?:,(\d*))?\}/gy;
  * has 1,000 in seven characters. Unicode classes count for more than one.
  */
 export function estimatePatternSize(source: string): number {
-  /** The sizes of the sequences around, and of the one at hand. */
+  /** The sizes of the enclosing sequences, and of the current one. */
   const outer: number[] = [];
   let total = 0;
-  /** The size of what a repetition that comes now repeats. */
+  /** The size of the part that a following repetition repeats. */
   let last = 0;
   const add = (size: number): void => {
     last = size;
@@ -29,7 +29,7 @@ export function estimatePatternSize(source: string): number {
       index += length - 1;
     } else if (repeat !== null) {
       const [text = "", low = "", high] = repeat;
-      // `{3,}` is three times and then a loop.
+      // `{3,}` is three copies and a loop.
       const times = Math.max(1, high === "" ? Number(low) + 1 : Number(high ?? low));
       total += last * (times - 1);
       last *= times;
@@ -39,7 +39,7 @@ export function estimatePatternSize(source: string): number {
       total = 0;
       last = 0;
     } else if (char === ")") {
-      // Its content, and an instruction for each of its ends.
+      // A group is its content and an instruction for each end.
       const inside = total + 2;
       total = outer.pop() ?? 0;
       add(inside);
@@ -52,7 +52,7 @@ export function estimatePatternSize(source: string): number {
   return outer.reduce((sum, size) => sum + size, total);
 }
 
-/** Of an escape or a class in brackets; 0 where neither stands. */
+/** The length of an escape or a class in brackets; 0 for other text. */
 function lengthOfAtom(source: string, index: number): number {
   const char = source[index];
   if (char === "[") return matchAt(BRACKETS, source, index)?.[0].length ?? 0;

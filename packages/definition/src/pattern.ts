@@ -4,20 +4,20 @@ import { DEFINITION_LIMITS } from "./limits.ts";
 import { estimatePatternSize } from "./pattern-size.ts";
 
 /**
- * Steps that patterns may take in one go, 15 ms at 30 ns each. RE2 is linear in the text, with the
- * program's size as the factor: measured at up to 30 ns for an instruction and character where its
- * automaton can't be kept (`[ab]*a[ab]{800}[cd]`), and 0.5 ns otherwise.
+ * The steps that patterns may take in one go: 15 ms at 30 ns each. RE2 takes linear time in the text, with
+ * the program's size as the factor. Measured: up to 30 ns for an instruction and character where the
+ * automaton cannot be kept (`[ab]*a[ab]{800}[cd]`), and 0.5 ns otherwise.
  */
 const PATTERN_STEPS_MAX = 500_000;
-/** What compiling costs for each instruction: some 3 µs. */
+/** The steps of compiling one instruction, some 3 µs. */
 const STEPS_PER_INSTRUCTION = 100;
 
-/** Counts the steps of patterns; false when they do not suffice. */
+/** Takes steps for a pattern; false when too few are left. */
 export interface PatternMeter {
   spendSteps(steps: number): boolean;
 }
 
-/** A meter that has a number of steps left. */
+/** Creates a meter with a number of steps. */
 export function createPatternMeter(steps = PATTERN_STEPS_MAX): PatternMeter {
   let left = steps;
   return {
@@ -30,7 +30,7 @@ export function createPatternMeter(steps = PATTERN_STEPS_MAX): PatternMeter {
 
 /** A regular expression in RE2 syntax: no back-references, no look-around, never exponential. */
 export interface Pattern {
-  /** At least the number of its instructions, the factor of a match's cost. */
+  /** An upper bound of its instructions, the factor of a match's cost. */
   readonly size: number;
   /** Whether the pattern matches anywhere in the text; null when that would cost too much. */
   test(text: string, meter: PatternMeter): boolean | null;
@@ -40,28 +40,28 @@ export type PatternResult =
   | { ok: true; pattern: Pattern }
   | {
       ok: false;
-      /** Whether it is for its size that it can't be used, and not for its syntax. */
+      /** Whether the reason is the pattern's size, and not its syntax. */
       isTooLarge: boolean;
-      /** What is wrong. */
+      /** The reason, in words. */
       message: string;
     };
 
-/** What the automaton of one program may take, in bytes: a fraction of RE2's own 8 MiB. */
+/** The memory limit of one program's automaton, in bytes: a fraction of RE2's own 8 MiB. */
 const AUTOMATON_BYTES_MIN = 64 * 1024;
 const AUTOMATON_BYTES_MAX = 512 * 1024;
 const AUTOMATON_BYTES_PER_INSTRUCTION = 2 * 1024;
 const PROGRAM_BYTES_PER_INSTRUCTION = 256;
 
-/** Programs by their source, in bytes that they may come to take. */
+/** Programs by their source; each counts the bytes that it may need. */
 const programs = new LRUCache<string, RE2Set>({ maxSize: 64 * 1024 * 1024 });
-/** What was found out about sources: a template may bring the same one in a thousand times. */
+/** Results by source: a template may give the same source a thousand times. */
 const results = new LRUCache<string, PatternResult>({ maxSize: 4 * 1024 * 1024 });
 const RESULT_BYTES = 512;
 
 /**
- * Compiles a pattern, or says why it can't be. Never throws; takes at most some 10 ms.
+ * Compiles a pattern, or gives the reason why not. Never throws; takes at most some 10 ms.
  *
- * @param meter what patterns may still cost, for one that only the run brings
+ * @param meter the steps that patterns may still take, for a pattern that a run's data gives
  */
 export function compilePattern(
   source: string,
@@ -91,7 +91,7 @@ function tooLarge(message: string): PatternResult {
   return { ok: false, isTooLarge: true, message };
 }
 
-/** The program is thrown away: the pattern of a definition is tried now and used elsewhere. */
+/** The program is discarded: a definition's pattern is tried here and used in another process. */
 function compileAnew(source: string, ignoreCase: boolean, estimate: number): PatternResult {
   try {
     const flags = ignoreCase ? RE2JS.CASE_INSENSITIVE : 0;
@@ -123,7 +123,7 @@ function findProgram(
   if (!meter.spendSteps(size * STEPS_PER_INSTRUCTION)) return null;
   const wanted = size * AUTOMATON_BYTES_PER_INSTRUCTION;
   const automaton = Math.min(Math.max(wanted, AUTOMATON_BYTES_MIN), AUTOMATON_BYTES_MAX);
-  // A set of one: of all that RE2JS offers only a set lets its automaton be limited.
+  // A set of one pattern: only the sets of RE2JS let the automaton be limited.
   const program = new RE2Set(RE2Set.UNANCHORED, flags, automaton);
   program.add(text);
   program.compile();

@@ -8,20 +8,20 @@ import type { ExpressionPath, ParsedExpressions } from "./expression.ts";
 import { compileJsonSchema, countSchemaParts, estimateSchemaPatterns } from "./json-schema.ts";
 import { compilePattern } from "./pattern.ts";
 
-/** How a definition is looked at. */
+/** The options of a check. */
 export interface ProblemsOptions {
-  /** Whether it is no problem that a step holds nothing yet. */
+  /** Whether a step may still be empty. */
   mayBeUnfinished?: boolean;
-  /** Whether patterns are known to be usable, or found out about when they are. */
+  /** Whether to skip patterns, because they are known to be valid or are tried on use. */
   skipsPatterns?: boolean;
-  /** What was found out about its expressions; without them nothing is said about those. */
+  /** The results of parsing the definition's expressions. Without them expressions are not checked. */
   expressions?: ParsedExpressions;
 }
 
-/** Collects violations of one definition, each once, up to the cap, and bounds what checks cost. */
+/** Collects the violations of one definition, each once, up to the cap, and bounds the cost of checks. */
 export class Problems {
   private readonly found: Violation[] = [];
-  /** Places, as JSON, of values whose shape is wrong already. */
+  /** The paths, as JSON, of values whose shape is wrong. */
   private readonly misshapen = new Set<string>();
   private patternsLeft: number = DEFINITION_LIMITS.patternSizeSumMax;
   private schemaPartsLeft: number = DEFINITION_LIMITS.jsonSchemaPartsSumMax;
@@ -41,19 +41,19 @@ export class Problems {
     return [...this.found];
   }
 
-  /** No more will be kept; a walk may stop. */
+  /** Whether the cap is reached, so that a walk may stop. */
   get isFull(): boolean {
     return this.found.length >= DEFINITION_LIMITS.violationsMax;
   }
 
-  /** Of a value whose shape is wrong, nothing else is told: the rest follows from that. */
+  /** Other problems of a value with a wrong shape follow from the shape, so they are not reported. */
   add(path: readonly string[], message: string): void {
     if (this.isFull || this.misshapen.has(JSON.stringify(path))) return;
     if (this.found.some((known) => isSame(known, path, message))) return;
     this.found.push({ path: [...path], message });
   }
 
-  /** Adds that a step holds nothing that it could run; in a draft that is no problem. */
+  /** Adds that a step has no nested steps to execute; a draft allows that. */
   addUnfinished(path: readonly string[], message: string): void {
     if (!this.mayBeUnfinished) this.add(path, message);
   }
@@ -62,7 +62,7 @@ export class Problems {
     for (const violation of violations) this.add([...path, ...violation.path], violation.message);
   }
 
-  /** Tries a regular expression that is written out, or adds why it can't be used. */
+  /** Tries a literal regular expression, or adds the reason why it cannot be used. */
   tryPattern(source: string, ignoreCase: boolean, path: readonly string[]): boolean {
     if (this.skipsPatterns) return true;
     const result = this.patternsLeft > 0 ? compilePattern(source, ignoreCase) : TOO_MANY_PATTERNS;
@@ -71,7 +71,10 @@ export class Problems {
     return result.ok;
   }
 
-  /** Tries a JSON Schema, or adds why it can't be used; one that is too large is not compiled. */
+  /**
+   * Tries a JSON Schema, or adds the reason why it cannot be used. A schema that is too large is not
+   * compiled.
+   */
   trySchema(schema: unknown, path: readonly string[]): void {
     const parts = countSchemaParts(schema);
     this.schemaPartsLeft -= DEFINITION_LIMITS.jsonSchemaPartsEach + parts;
@@ -88,7 +91,7 @@ export class Problems {
     }
   }
 
-  /** What an expression reads; undefined when something is wrong with it, which is added. */
+  /** The paths that an expression reads. Undefined for an invalid expression, whose problem is added. */
   tryExpression(
     expression: string,
     path: readonly string[],
@@ -104,8 +107,8 @@ export class Problems {
   }
 
   /**
-   * Parses a value, or adds what is wrong with it and answers undefined. One place is told once, with
-   * the most basic of its problems.
+   * Parses a value, or adds its problems and returns undefined. Each path is reported once, with its most
+   * basic problem.
    */
   parse<T>(schema: z.ZodType<T>, value: unknown, path: readonly string[]): T | undefined {
     const oversized = findOversized(schema, value);

@@ -3,7 +3,7 @@ import { z } from "zod";
 const DELAY_MS_MAX = 24 * 3_600_000;
 const MAX_DELAY_MS_DEFAULT = 60_000;
 
-/** RetryPolicy of D15. `maxAttempts` counts the first attempt too, so 1 means no retry. */
+/** The RetryPolicy of D15. `maxAttempts` includes the first attempt, so 1 means no retry. */
 export const retryPolicySchema = z
   .looseObject({
     maxAttempts: z
@@ -39,9 +39,10 @@ export const retryPolicySchema = z
 export type RetryPolicy = z.infer<typeof retryPolicySchema>;
 
 /**
- * Milliseconds to wait after the attempt of this number (1 is the first) has failed. `random` gives
- * numbers from 0 up to 1 and is only asked when the policy has jitter. Whether another attempt is
- * due at all is `attempt < policy.maxAttempts`.
+ * The pause in milliseconds after the failed attempt of this number (1 is the first). The caller decides
+ * whether another attempt is due: `attempt < policy.maxAttempts`.
+ *
+ * @param random gives numbers from 0 up to 1; called only for a policy with jitter
  */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, random: () => number): number {
   const cap = policy.maxDelayMs ?? Math.max(MAX_DELAY_MS_DEFAULT, policy.delayMs);

@@ -2,13 +2,13 @@ import { cronTimes, parseCron } from "./cron.ts";
 import type { CronRule } from "./cron.ts";
 import { canonicalTimeZone } from "./time-zone.ts";
 
-/** A distance between firings. A day is 24 hours and a week seven of those, whatever clocks do. */
+/** The distance between firings. A day is 24 hours and a week seven days, whatever clocks do. */
 export interface ScheduleInterval {
   value: number;
   unit: "minutes" | "hours" | "days" | "weeks";
 }
 
-/** When a schedule fires: exactly one of cron and interval is given, as in a schedule trigger. */
+/** The times of a schedule. Exactly one of cron and interval is given, as in a schedule trigger. */
 export interface Timetable {
   /** Five fields, read in the time zone. */
   cron?: string | null | undefined;
@@ -23,7 +23,7 @@ const UNIT_MS = {
   weeks: 604_800_000,
 } as const satisfies Record<ScheduleInterval["unit"], number>;
 
-/** How far back `latestFiring` looks first, and by how much further each time after. */
+/** The span of the first search of `latestFiring`, and the factor of each further one. */
 const LOOK_BACK_MS = 5 * 60_000;
 const LOOK_BACK_GROWTH = 8;
 
@@ -33,11 +33,11 @@ export function intervalMs({ value, unit }: ScheduleInterval): number {
 }
 
 /**
- * The first firing after an instant; null when there is none. Intervals are counted from `anchor`
- * (by default the same instant), never from the last firing, so they do not drift. What clock
- * changes do to cron patterns is told at `cronTimes`.
+ * The first firing after an instant; null when there is none. Intervals are counted from `anchor` (by default
+ * the same instant), never from the last firing, so they do not drift. `cronTimes` describes the effect of
+ * clock changes.
  *
- * @throws Error for a timetable that the trigger's schema would have refused
+ * @throws Error for a timetable that the trigger's schema refuses
  */
 export function nextFiring(timetable: Timetable, after: Date, anchor: Date = after): Date | null {
   return timesOf(timetable, anchor)(after);
@@ -60,8 +60,8 @@ export function nextFirings(
 }
 
 /**
- * The last firing after `after` and not later than `upTo`; null when there is none. It costs little
- * however many firings there were between the two.
+ * The last firing after `after` and not later than `upTo`; null when there is none. The cost does not depend
+ * on the number of firings between the two.
  */
 export function latestFiring(
   timetable: Timetable,
@@ -88,7 +88,7 @@ function timesOf({ cron, interval, timezone }: Timetable, anchor: Date): Times {
     return (after) => nextInterval(lengthMs, anchor, after);
   }
   const rule = ruleOf(cron ?? "");
-  // In one spelling: the libraries keep a formatter for every name that they have seen.
+  // One spelling for all: the libraries keep a formatter for every spelling.
   const zone = canonicalTimeZone(timezone);
   if (zone === undefined) throw new Error("The schedule's time zone is not known.");
   return cronTimes(rule, zone);

@@ -1,27 +1,27 @@
-/** Entries of a secret's list of hosts (D66). */
+/** The most entries in a secret's list of hosts (D66). */
 const HOSTS_MAX = 20;
-/** RFC 1035, section 2.3.4, as text and without the dot at the end. */
+/** RFC 1035, section 2.3.4: as text, without the dot at the end. */
 const HOST_CHARS_MAX = 253;
-/** Whatever would make a URL's parser see more than a host, or other characters than there are. */
+/** Characters by which a URL's parser would find more than a host, or other characters. */
 // oxlint-disable-next-line no-control-regex -- control characters are what a host may not hold
 const FOREIGN = /[\u0000-\u0020/?#@\\%]/;
 const WILDCARD = "*.";
 
-/** One thing that is wrong: where in the list, and in words that follow the name of the place. */
+/** One problem: its place in the list, and words that follow the name of the place. */
 export interface SecretHostProblem {
-  /** Empty for the list itself, else the entry's index in decimals. */
+  /** Empty for the list itself, otherwise the entry's index in decimals. */
   path: string[];
   message: string;
 }
 
-/** A list of hosts in the one form in which it is stored, or all that is wrong with it. */
+/** A list of hosts in its stored form, or all of its problems. */
 export type SecretHosts =
   { ok: true; hosts: readonly string[] } | { ok: false; problems: readonly SecretHostProblem[] };
 
 /**
- * Reads the hosts that a secret is bound to: 1 to 20 of `api.example.com`, `*.example.com` (any name
- * below, not the domain itself), an IPv4 address or an IPv6 address in brackets; no scheme, no port.
- * The result is in lower case and ASCII (IDNA) without a dot at the end, each host once.
+ * Reads the hosts that a secret is bound to: 1 to 20 of `api.example.com`, `*.example.com` (any name below,
+ * not the domain itself), an IPv4 address or an IPv6 address in brackets; no scheme, no port. The result is
+ * in lower case and ASCII (IDNA), without a dot at the end, each host once.
  */
 export function parseSecretHosts(value: unknown): SecretHosts {
   if (!Array.isArray(value) || value.length < 1 || value.length > HOSTS_MAX) {
@@ -41,7 +41,7 @@ const PROBLEM =
   "must be a host such as api.example.com or *.example.com, without a scheme, a port or a path";
 
 /**
- * Whether a secret that is bound to hosts may be sent to one.
+ * Whether a secret that is bound to hosts may be sent to a host.
  *
  * @param allowedHosts as `parseSecretHosts` returns them
  * @param hostname as a URL of the WHATWG standard has it: parsed, in lower case and ASCII
@@ -62,13 +62,13 @@ function normalizeHost(entry: unknown): string | null {
   const host = parseHost(isWildcard ? entry.slice(WILDCARD.length) : entry);
   if (host === null) return null;
   if (!isWildcard) return host;
-  // Below an address there is nothing, and below a whole top-level domain far too much.
+  // An address has no names below it, and a whole top-level domain has far too many.
   return /[a-z]/.test(host) && host.includes(".") && !host.startsWith("[") ? WILDCARD + host : null;
 }
 
-/** By the very parser that reads the URLs of requests, so that both mean the same host. */
+/** Uses the parser of request URLs, so that both mean the same host. */
 function parseHost(text: string): string | null {
-  // A port that is the scheme's own would vanish in the parser.
+  // The parser drops the scheme's default port.
   if (FOREIGN.test(text) || /:\d*$/.test(text) || text.includes("*")) return null;
   const url = URL.parse(`https://${text}/`);
   if (url === null || url.host !== url.hostname) return null;

@@ -5,8 +5,8 @@ const VALUE_CHARACTERS_MAX = 8_192;
 const KEY = /^[A-Z][A-Z0-9_]*$/;
 
 /**
- * What is wrong with the key of a workflow secret, in words to follow its name; null when it is
- * right: upper snake case that starts with a letter, at most 64 characters.
+ * The problem of a workflow secret's key, in words that follow its name; null for a valid key. A key is upper
+ * snake case, starts with a letter and has at most 64 characters.
  */
 export function secretKeyProblem(key: unknown): string | null {
   if (typeof key !== "string") return key === undefined ? "is required" : "must be a string";
@@ -15,8 +15,8 @@ export function secretKeyProblem(key: unknown): string | null {
 }
 
 /**
- * As `secretKeyProblem`, for a secret's value: 1 to 8,192 characters, counted as Unicode code
- * points. The answer never quotes the value.
+ * The problem of a secret's value, as `secretKeyProblem` gives it. A value has 1 to 8,192 characters, counted
+ * as Unicode code points. The answer never quotes the value.
  */
 export function secretValueProblem(value: unknown): string | null {
   if (typeof value !== "string") return value === undefined ? "is required" : "must be a string";
@@ -26,7 +26,7 @@ export function secretValueProblem(value: unknown): string | null {
   return isStorableText(value) ? null : "must not contain NUL or unpaired surrogates";
 }
 
-/** Without counting the characters of a text that is far too long. */
+/** Stops early, so that a far too long text is not counted. */
 function isLongerThan(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
   return text.length > 2 * charactersMax || Array.from(text).length > charactersMax;

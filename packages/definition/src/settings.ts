@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { retryPolicySchema } from "./retry-policy.ts";
 
-/** Characters that every AI provider takes in the name of a tool. */
+/** The characters that every AI provider accepts in a tool's name. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 const toolSchema = z.looseObject({

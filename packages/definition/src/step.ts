@@ -5,13 +5,13 @@ import { retryPolicySchema } from "./retry-policy.ts";
 
 const ID_RULE = "must be 1 to 128 letters, digits, dashes or underscores";
 
-/** Id of a step, and of a branch (D16). */
+/** The id of a step or a branch (D16). */
 export const idSchema = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,128}$/, { error: ID_RULE })
   .meta({ description: "Letters, digits, dashes and underscores; unique in the whole workflow" });
 
-/** What every step has (D16), whatever its type; unknown keys are kept. Times are in milliseconds. */
+/** The members of every step (D16), whatever its type. Unknown keys are kept. Times are in milliseconds. */
 export const stepSchema = z.looseObject({
   id: idSchema,
   type: z.string().min(1).meta({ description: "One of the types below" }),
@@ -46,14 +46,13 @@ export const stepSchema = z.looseObject({
 /** A step as the caller sent it. */
 export type Step = z.input<typeof stepSchema>;
 
-/** A step that holds other steps hands each of its lists out as a block. */
+/** One list of nested steps of a step. */
 export interface NestedBlock {
   /**
-   * Part of a nested step's path (D26): a branch's id, or `else`; null where the step holds one list
-   * only.
+   * The part of a nested step's path (D26): a branch's id, or `else`. Null where the step has one list only.
    */
   label: string | null;
-  /** Where the list stands in the config. */
+  /** The path of the list in the config. */
   path: readonly string[];
   /** Expected to be an array of steps. */
   steps: unknown;
@@ -65,10 +64,10 @@ export interface NestedBlock {
 
 /** A part of a config in which templates are evaluated. */
 export interface TemplateField {
-  /** Where it stands in the config. */
+  /** The path of the part in the config. */
   path: readonly string[];
   value: unknown;
-  /** Whether the step's own nested steps have run by then, as for the condition of a loop. */
+  /** Whether the step's nested steps have run before, as for a loop's condition. */
   seesOwnBlocks?: boolean;
 }
 
@@ -79,7 +78,7 @@ export function pickOwn(config: JsonObject, keys: readonly string[]): JsonObject
   );
 }
 
-/** The template fields that these keys of a config are. */
+/** The members of a config under these keys, as template fields. */
 export function fieldsOf(config: JsonObject, keys: readonly string[]): TemplateField[] {
   return keys
     .filter((key) => Object.hasOwn(config, key))

@@ -7,7 +7,7 @@
 export type TemplateErrorCode =
   "TEMPLATE_SYNTAX" | "TEMPLATE_TOO_LARGE" | "PATTERN_TOO_EXPENSIVE" | "MISSING_SECRET";
 
-/** The only error that compiling or evaluating a template or condition throws. Its message holds no value. */
+/** The only error of compiling or evaluating a template or condition. The message contains no value. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
   readonly code: TemplateErrorCode;

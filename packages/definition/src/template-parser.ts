@@ -9,7 +9,7 @@
  * `\{{` stands for the two braces themselves; `\\{{` is a backslash before a template.
  */
 
-/** Where a template's value comes from. */
+/** The source of a template's value. */
 export const TEMPLATE_ROOTS = ["input", "steps", "secrets", "trigger", "run", "loop"] as const;
 export type TemplateRoot = (typeof TEMPLATE_ROOTS)[number];
 
@@ -24,16 +24,16 @@ export type TextPart = string | TemplatePath;
 
 export interface ParsedText<Template = TemplatePath> {
   parts: (string | Template)[];
-  /** What is wrong, one sentence a template, at most ten; parts are incomplete when there is any. */
+  /** The problems, one sentence for each template, at most ten. Parts are incomplete when there are any. */
   problems: string[];
 }
 
 const NAME = /[\p{L}\p{N}\p{M}_$][\p{L}\p{N}\p{M}_$-]*/uy;
 const DIGITS = /(?:0|[1-9][0-9]{0,9})(?=\s*\])/y;
 const SPACES = /\s*/y;
-/** A bad template may have been read to the end of the text; more of them would be quadratic. */
+/** A bad template may be read to the end of the text, so many of them would take quadratic time. */
 const PROBLEMS_MAX = 10;
-/** How much of a bad template a message quotes. */
+/** The most characters of a bad template that a message quotes. */
 const QUOTE_CHARS_MAX = 60;
 
 /** Splits a string into literal text and templates. Linear in the text; never throws. */
@@ -41,7 +41,7 @@ export function parseTemplateText(text: string): ParsedText {
   return splitText(text, parseTemplate);
 }
 
-/** Reads what opens at a position; answers a sentence when it can't. */
+/** Reads the template that opens at a position. Returns a sentence for an invalid one. */
 export type ReadTemplate<Template> = (
   text: string,
   open: number,
@@ -61,7 +61,7 @@ export function splitText<Template extends object>(
     if (open === -1) break;
     const backslashes = countBackslashes(text, open, position);
     literal += text.slice(position, open - backslashes);
-    // Only a run of one or two is an escape; more are text, as in a Windows share's name.
+    // Only one or two backslashes are an escape; more are text, as in the name of a Windows share.
     if (backslashes === 1) {
       literal += "{{";
       position = open + 2;
@@ -96,7 +96,7 @@ export function isTemplateRoot(name: string): name is TemplateRoot {
   return TEMPLATE_ROOTS.some((known) => known === name);
 }
 
-/** Parses the template that opens at `open`; answers a sentence when it is none. */
+/** Parses the template that opens at `open`. Returns a sentence for an invalid one. */
 export function parseTemplate(
   text: string,
   open: number,
@@ -121,7 +121,7 @@ export function parseTemplate(
   return { template: { root: name, segments }, end };
 }
 
-/** Any name, and the path behind it: `name.a[0]`. Answers a sentence when there is none. */
+/** Parses a name and the path behind it: `name.a[0]`. Returns a sentence for an invalid path. */
 export function parseNamedPath(
   text: string,
   open: number,
@@ -133,7 +133,7 @@ export function parseNamedPath(
   return typeof path === "string" ? path : { segments: [name, ...path.segments], end: path.end };
 }
 
-/** A string in quotes between the braces; null where there is none. */
+/** The quoted string between the braces; null where there is none. */
 export function parseLiteral(text: string, open: number): { value: string; end: number } | null {
   const quoted = parseQuoted(text, skip(SPACES, text, open + 2));
   if (quoted === null) return null;
@@ -164,7 +164,7 @@ function parsePath(
   );
 }
 
-/** `steps` and `secrets` are looked up by name, never handed out as a whole. */
+/** Templates read members of `steps` and `secrets` by name, never the whole object. */
 function shapeProblem(root: TemplateRoot, segments: readonly string[]): string | null {
   if (root === "steps" && segments.length === 0) {
     return "name a step, as in {{steps.<stepId>.output}}";

@@ -8,7 +8,7 @@ export interface TemplateReference {
   root: TemplateRoot;
   /** Property names below the root; array indices are decimal strings. */
   segments: readonly string[];
-  /** Where in the scanned value the string with the template stands. */
+  /** The path in the scanned value of the string with the template. */
   path: string[];
 }
 
@@ -18,7 +18,7 @@ export interface TemplateScan {
   problems: Violation[];
 }
 
-/** Finds every template in a JSON value, and every bad one; object keys are not looked at. */
+/** Finds all valid and bad templates in a JSON value; object keys are not scanned. */
 export function scanTemplates(value: unknown): TemplateScan {
   const scan: TemplateScan = { references: [], problems: [] };
   scanInto(value, [], scan);

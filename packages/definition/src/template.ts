@@ -4,12 +4,12 @@ import { TemplateError } from "./template-error.ts";
 import { parseTemplateText } from "./template-parser.ts";
 import type { TemplatePath, TextPart } from "./template-parser.ts";
 
-/** What stands in a masked result where a secret's text would be (D19). */
+/** The text that replaces a secret in a masked result (D19). */
 export const SECRET_MASK = "••••";
 
 /**
- * What templates can see. Values are JSON and are never changed. `steps` answers
- * `{output, status, …}` for a step that has run; a Map serves for it and for `secrets`.
+ * The scope of templates. Values are JSON and never changed. `steps` returns `{output, status, …}` for a step
+ * that has run. A Map is fine for `steps` and for `secrets`.
  */
 export interface TemplateScope {
   readonly input: unknown;
@@ -21,8 +21,8 @@ export interface TemplateScope {
 }
 
 /**
- * A value with its templates parsed. A part without any template is one `literal`, whatever its
- * size, so evaluating it costs nothing.
+ * A value with its templates parsed. A part without templates is one `literal` of any size, and evaluating it
+ * costs nothing.
  */
 export type CompiledValue =
   | { readonly kind: "literal"; readonly value: unknown; readonly usesSecrets: false }
@@ -79,13 +79,12 @@ export function compileOptional(value: unknown): CompiledValue | undefined {
 }
 
 /**
- * Resolves the templates of a compiled value, in one pass: what a template brings in is never
- * looked at for templates again. A string that is one template keeps its value's type, a missing
- * path is null there and empty inside a longer string.
+ * Resolves the templates of a compiled value in one pass: a resolved value is never scanned for templates
+ * again. A string that is one template keeps the type of its value. A missing path gives null there, and an
+ * empty text inside a longer string.
  *
- * @param bytesMax of the result as JSON; 1 MiB (D19) unless it is of files
- * @throws TemplateError `TEMPLATE_TOO_LARGE` (while building, before memory is spent) and
- * `MISSING_SECRET`
+ * @param bytesMax of the result as JSON; 1 MiB (D19), more for files only
+ * @throws TemplateError `TEMPLATE_TOO_LARGE` (while building, before memory is spent) and `MISSING_SECRET`
  */
 export function evaluate(
   compiled: CompiledValue,
@@ -238,7 +237,10 @@ function buildText(
   return text;
 }
 
-/** A value inside a longer text: a string as it is, all else as JSON, nothing where there is none. */
+/**
+ * The text of a value inside a longer text: a string unchanged, other values as JSON, an absent value as
+ * nothing.
+ */
 export function textForm(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);

@@ -34,10 +34,9 @@ import type { CompiledValue } from "./template.ts";
  */
 
 /**
- * Fills in a text's placeholders: `{{name}}`, `{{a.b[0]["c d"]}}`, in the grammar of templates
- * (`\{{` is a literal `{{`). Own properties of `values` only, in one pass; what is missing or null
- * becomes nothing, objects and arrays become JSON. With undefined values there are no placeholders,
- * and the text is returned as it is.
+ * Fills in a text's placeholders: `{{name}}`, `{{a.b[0]["c d"]}}`, in the grammar of templates (`\{{` is a
+ * literal `{{`). Reads own properties of `values` only, in one pass. Missing values and null become nothing,
+ * objects and arrays become JSON. Undefined `values` mean no placeholders: the text is returned unchanged.
  *
  * @throws TemplateError `TEMPLATE_SYNTAX`, and `TEMPLATE_TOO_LARGE` for a result of over 1 MiB
  */
@@ -57,7 +56,7 @@ export function renderText(template: string, values: unknown): string {
   return text;
 }
 
-/** What is wrong with the placeholders of an action's text, one sentence each. */
+/** The problems of the placeholders in an action's text, one sentence each. */
 export function findTextProblems(inputs: JsonObject, action: ActionDefinition): string[] {
   const text = findText(inputs, action.textTemplate);
   return text === undefined ? [] : splitText(text, readPlacedOrPlaceholder).problems;
@@ -95,7 +94,7 @@ export function compileInputs(
   );
 }
 
-/** The templates become values, all else stays as it is written. */
+/** Compiles the templates of a text. Other text stays as written, placeholders included. */
 function compileText(text: string): CompiledValue {
   const templates = templatesOf(text);
   if (templates.length === 0) return literal(text);
@@ -108,7 +107,7 @@ function compileText(text: string): CompiledValue {
   return textOf([...parts, text.slice(position)], true);
 }
 
-/** The text, where it is one with placeholders; undefined otherwise. */
+/** The text, if it has placeholders; undefined otherwise. */
 export function findText(
   inputs: JsonObject,
   form: TextTemplateInputs | undefined,
@@ -133,7 +132,7 @@ interface PlacedTemplate {
   end: number;
 }
 
-/** What stands between braces, and where; the path is null for a placeholder. */
+/** The content between braces, and its position. The path is null for a placeholder. */
 export interface PlacedPart {
   path: TemplatePath | null;
   open: number;
@@ -151,7 +150,7 @@ export function readPlaced(
   return { template: { path, open, end }, end };
 }
 
-/** Reads a placeholder, or a template where it has one of their roots. */
+/** Reads a placeholder, or a template when the name is a template's root. */
 export function readPlacedOrPlaceholder(
   text: string,
   open: number,
@@ -165,7 +164,7 @@ export function readPlacedOrPlaceholder(
 }
 
 interface Placeholder {
-  /** A string that stands for itself; undefined for a path. */
+  /** The value of a quoted string; undefined for a path. */
   value: string | undefined;
   segments: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * The name under which a time zone is known here, in its usual spelling; undefined for what is not
- * an IANA zone. Intl also knows fixed offsets such as "+02:00", which no daylight saving time follows.
+ * The usual spelling of a time zone's name; undefined for a text that is no IANA zone. Intl also accepts
+ * fixed offsets such as "+02:00", which have no daylight saving time.
  */
 export function canonicalTimeZone(name: string): string | undefined {
   if (!/^[A-Za-z]/.test(name)) return undefined;

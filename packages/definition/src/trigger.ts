@@ -7,7 +7,7 @@ import { Problems } from "./problems.ts";
 import { intervalMs } from "./schedule-times.ts";
 import { canonicalTimeZone } from "./time-zone.ts";
 
-/** So that every firing is a date that can be stored and shown. */
+/** The bound makes every firing a date that can be stored and shown. */
 const INTERVAL_MS_MAX = 100 * 365 * 86_400_000;
 
 const webhookTrigger = z.looseObject({
@@ -22,7 +22,7 @@ const webhookTrigger = z.looseObject({
   }),
 });
 
-/** The parts of a schedule that say when it fires; also checked when one is changed (D23). */
+/** The parts of a schedule that set its times; changes of a schedule are checked by them too (D23). */
 const scheduleTimes = z.object({
   cron: z.string().superRefine(checkCron),
   interval: z
@@ -72,7 +72,7 @@ const scheduleTrigger = z
     ],
   });
 
-/** What may happen to a row of a data table. */
+/** The changes of a data table's row. */
 export const TABLE_EVENTS = ["row_created", "row_updated", "row_deleted"] as const;
 
 export type TableEvent = (typeof TABLE_EVENTS)[number];
@@ -94,7 +94,7 @@ const tableTrigger = z.looseObject({
     .meta({ description: "Which changes start a run; naming one twice means no more than once" }),
 });
 
-/** The triggers of D14, and changes of rows (D36); unknown keys are kept. */
+/** The triggers of D14 and D36 (changes of rows). Unknown keys are kept. */
 export const triggerSchema = z.discriminatedUnion(
   "type",
   [
@@ -120,18 +120,18 @@ const scheduleChange = scheduleTimes
   });
 
 /**
- * One spelling of all paths that are the same to webhook triggers: case does not count, and period, hyphen and
- * underscore are one character. Spellings are stored, so it never changes.
+ * The canonical spelling of a webhook trigger's path: case is ignored; period, hyphen and underscore are one
+ * character. Spellings are stored, so this rule never changes.
  */
 export function foldWebhookPath(path: string): string {
   return path.toLowerCase().replaceAll(/[._]/g, "-");
 }
 
-/** New times of a schedule, or what is wrong with them. */
+/** New times of a schedule, or their problems. */
 export type ScheduleChangeResult =
   { ok: true; change: z.output<typeof scheduleChange> } | { ok: false; violations: Violation[] };
 
-/** Checks what a caller wants to change about when a schedule fires; what is absent stays (D23). */
+/** Checks a caller's change of a schedule's times; absent members keep their value (D23). */
 export function parseScheduleChange(input: {
   cron?: unknown;
   interval?: unknown;

@@ -11,11 +11,11 @@ import type { Step } from "./step.ts";
 import { triggerSchema } from "./trigger.ts";
 import type { Trigger } from "./trigger.ts";
 
-/** The parts of a workflow that decide how it runs, as a caller sent them. */
+/** The parts of a workflow that define its runs, as a caller sent them. */
 export interface DefinitionInput {
   trigger?: unknown;
   steps?: unknown;
-  /** Null like absent: no schema, no settings. */
+  /** Null counts as absent: no schema, no settings. */
   inputSchema?: unknown;
   outputSchema?: unknown;
   settings?: unknown;
@@ -33,24 +33,21 @@ export interface WorkflowDefinition {
 export type ValidationResult =
   { ok: true; definition: WorkflowDefinition } | { ok: false; violations: Violation[] };
 
-/** How a definition is looked at. */
+/** The options of a check. */
 export interface ValidationOptions {
   /**
-   * Whether loops may still have an empty body and parallel steps no branches or empty ones: for
-   * workflows that are being drawn and that nothing can start.
+   * Whether loops may have an empty body, and parallel steps no branches or empty ones. For workflows in the
+   * editor that nothing can start.
    */
   mayBeUnfinished?: boolean;
-  /**
-   * What was found out about the expressions that `listExpressions` gives; about others nothing is
-   * said.
-   */
+  /** The results for the expressions that `listExpressions` returns. Other expressions are not checked. */
   expressions?: ParsedExpressions;
 }
 
 /**
- * Checks everything about a definition that can be known before it runs (D14 to D19) and reports all
- * problems at once, at most 50. Paths lead into the definition, array indices as decimal strings.
- * Takes any JSON value, however hostile, without throwing.
+ * Checks all rules of a definition that do not need a run (D14 to D19). All problems are reported at once, at
+ * most 50. Paths lead into the definition, array indices as decimal strings. Takes any JSON value, however
+ * hostile, without throwing.
  */
 export function validateDefinition(
   input: DefinitionInput,
@@ -62,10 +59,10 @@ export function validateDefinition(
   return next.value;
 }
 
-/** How long others wait while a definition is checked; one JSON Schema may take a little longer. */
+/** The longest slice of a check, in milliseconds; one JSON Schema may take a little longer. */
 const SLICE_MS = 10;
 
-/** As `validateDefinition`, in slices, so that a large definition holds nobody up. */
+/** Checks like `validateDefinition`, in slices, so that a large definition does not block the process. */
 export async function validateInTurns(
   input: DefinitionInput,
   options: ValidationOptions = {},
@@ -102,7 +99,7 @@ function* check(
     : { ok: false, violations: problems.violations };
 }
 
-/** Where nothing was found wrong the checks above have established the type. */
+/** A definition without problems has this type: the checks above prove it. */
 function isValid(input: DefinitionInput, problems: Problems): input is WorkflowDefinition {
   return problems.violations.length === 0 && isGiven(input.trigger) && isGiven(input.steps);
 }
@@ -128,7 +125,7 @@ function checkSchema(
   if (isGiven(schema)) problems.trySchema(schema, [field]);
 }
 
-/** First of all, so that no later check can overflow the stack. */
+/** This check goes first, so that no later check can overflow the stack. */
 function checkDepth(input: DefinitionInput, problems: Problems): void {
   const { trigger, steps, inputSchema, outputSchema, settings } = input;
   for (const [field, value] of Object.entries({

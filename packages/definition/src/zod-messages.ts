@@ -4,9 +4,8 @@ import { z } from "zod";
 import { parseTemplateText } from "./template-parser.ts";
 
 /**
- * A schema for a value, other than a string, that may also be given by a template. Only a string that
- * is one template and nothing else keeps the type of what it brings (D19), which is checked where the
- * step runs.
+ * A schema for a value, other than a string, that a template may also give. Only a string that is exactly one
+ * template keeps the type of its value (D19). The step checks that value.
  */
 export function templatable<T extends z.ZodType>(schema: T) {
   return z.union([schema, oneTemplate], {
@@ -14,12 +13,12 @@ export function templatable<T extends z.ZodType>(schema: T) {
   });
 }
 
-/** As `templatable`, for strings of a certain form: templates may make up a part of one. */
+/** A schema like `templatable`, for strings with a format: templates may make up a part of the string. */
 export function templatableText<T extends z.ZodType>(schema: T) {
   return z.union([schema, textWithTemplate], { error: OR_TEMPLATE });
 }
 
-/** These abort: zod otherwise takes a string that does not fit for the better fitting member. */
+/** Both refinements abort. Otherwise zod takes a string of a wrong form for the better matching member. */
 const oneTemplate = z
   .string()
   .refine(isOneTemplate, { abort: true })
@@ -29,7 +28,7 @@ const textWithTemplate = z
   .regex(/\{\{/, { abort: true })
   .meta({ description: "A template" });
 
-/** What the message about a value adds: that a template may stand for it. */
+/** The end of a message about a value: a template is allowed, too. */
 export function orTemplate(value: unknown): string {
   return hasTemplate(value) ? OR_ONE_TEMPLATE : OR_TEMPLATE;
 }
@@ -39,10 +38,7 @@ export function hasTemplate(value: unknown): value is string {
   return typeof value === "string" && value.includes("{{");
 }
 
-/**
- * Whether a value is one template and nothing else. One that can't be read counts: what is wrong with it is
- * told where templates are looked for.
- */
+/** Whether a value is exactly one template. An invalid template counts; the scan for templates reports it. */
 export function isOneTemplate(text: unknown): boolean {
   if (!hasTemplate(text)) return false;
   const { parts, problems } = parseTemplateText(text);
@@ -50,13 +46,13 @@ export function isOneTemplate(text: unknown): boolean {
 }
 
 /**
- * The violations of a failed parse. A union speaks for itself when it was given a message; otherwise its plain
- * form does, which by convention is the first member.
+ * The violations of a failed parse. A union with a message reports that message. Another union reports its
+ * plain form, by convention the first member.
  */
 export function violationsOf(issues: readonly z.core.$ZodIssue[]): Violation[] {
   return issueProblems(issues, [OR_TEMPLATE, OR_ONE_TEMPLATE]);
 }
 
-/** Mark the unions of `templatable`, and follow what is wrong with their plain form. */
+/** Messages that mark the unions of `templatable`; they follow the problem of the plain form. */
 const OR_TEMPLATE = " (or a template such as {{input.value}})";
 const OR_ONE_TEMPLATE = " (or one template with nothing beside it, such as {{input.value}})";

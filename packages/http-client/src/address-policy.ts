@@ -5,20 +5,20 @@ import ipaddr from "ipaddr.js";
 import { KNOWN_NAT64_PREFIXES, findEmbedded } from "./nat64.ts";
 import type { Nat64Prefix } from "./nat64.ts";
 
-/** RFC 4291, section 2.4: everything that is assigned as global unicast today lies in here. */
+/** RFC 4291, section 2.4: the range of all global unicast addresses that are assigned today. */
 const GLOBAL_UNICAST_V6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** In a public range, yet served by Azure's own host to each of its machines (WireServer). */
+/** An address of a public range that Azure's host serves to each of its machines (WireServer). */
 const AZURE_WIRE_SERVER = "168.63.129.16";
 
 /**
- * Whether an address belongs to the public internet. An allow-list: a range that is unknown,
- * reserved, for documentation, or that wraps another address (mapped, compatible, 6to4, Teredo) is
- * not public. The one kind of wrapper judged by its content is NAT64, because that is what every
- * IPv4-only host looks like on an IPv6-only network with DNS64.
+ * Whether an address belongs to the public internet. The policy is an allow-list. Unknown, reserved and
+ * documentation ranges are not public, nor are addresses that wrap another one (mapped, compatible, 6to4,
+ * Teredo). NAT64 is the one wrapper whose content is judged: on an IPv6-only network with DNS64 every
+ * IPv4-only host has such an address.
  *
- * @param address in text form as resolvers give it; anything else is not public
- * @param nat64Prefixes the network's own, besides the known ones; they may lie in public ranges
+ * @param address in text form as resolvers give it; any other text is not public
+ * @param nat64Prefixes the network's own prefixes, besides the known ones; they may lie in public ranges
  */
 export function isPublicAddress(
   address: string,
@@ -43,7 +43,7 @@ function isPublicV6(
     .map((prefix) => findEmbedded(bytes, prefix))
     .filter((found) => found !== undefined);
   if (embedded.length > 0) {
-    // One prefix may lie within another: the gateway may read the address in any of these ways.
+    // Prefixes may overlap, and the gateway may read the address in any of these ways.
     return embedded.every((found) => found !== null && isPublicV4(ipaddr.fromByteArray(found)));
   }
   return address.range() === "unicast" && address.match(GLOBAL_UNICAST_V6);

@@ -1,7 +1,6 @@
 /**
- * Gathers a body up to a limit. Chunks are copied into one growing buffer rather than kept in a
- * list: a server that sends one byte per chunk would otherwise cost some hundred bytes of memory
- * for each byte that counts against the limit.
+ * Collects a body up to a limit. Chunks are copied into one growing buffer, not kept in a list: with one byte
+ * per chunk a list would take some hundred bytes of memory for each counted byte.
  */
 export class BodyCollector {
   readonly #bytesMax: number;
@@ -12,7 +11,7 @@ export class BodyCollector {
     this.#bytesMax = bytesMax;
   }
 
-  /** Takes one more chunk; false, and nothing taken, when the limit would be passed. */
+  /** Adds a chunk. False, without adding anything, when the chunk would pass the limit. */
   append(chunk: Buffer): boolean {
     const needed = this.#length + chunk.length;
     if (needed > this.#bytesMax) return false;
@@ -22,12 +21,12 @@ export class BodyCollector {
     return true;
   }
 
-  /** Takes as much of a chunk as there is room for. */
+  /** Adds the part of a chunk that the limit allows. */
   fill(chunk: Buffer): void {
     this.append(chunk.subarray(0, this.#bytesMax - this.#length));
   }
 
-  /** Everything taken so far. */
+  /** The bytes so far. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }

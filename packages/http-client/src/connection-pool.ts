@@ -7,7 +7,7 @@ import type { ConnectorOptions } from "./guarded-connector.ts";
 import { HttpClientError, withSent } from "./http-client-error.ts";
 import { TrackedClient } from "./tracked-client.ts";
 
-/** How connections are opened and kept. */
+/** The options of a pool's connections. */
 export interface ConnectionPoolOptions extends ConnectorOptions {
   maxConnectionsPerOrigin: number;
 }
@@ -21,14 +21,14 @@ export interface ConnectionPool {
    * @throws HttpClientError
    */
   exchange(hop: HopRequest, maxResponseBytes: number, stop: AbortSignal): Promise<HopResponse>;
-  /** Breaks off what is under way, connections that nobody waits for any more included. */
+  /** Aborts all exchanges, and connections that no request waits for any more. */
   close(): Promise<void>;
 }
 
-/** Within the time to live that most DNS records have. */
+/** The bound is within the time to live of most DNS records. */
 const CONNECTION_AGE_MS_MAX = 60_000;
 
-/** Methods whose repetition changes nothing more (RFC 9110, section 9.2.2). */
+/** The idempotent methods (RFC 9110, section 9.2.2). */
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set([
   "DELETE",
   "GET",
@@ -43,7 +43,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const settings = {
     connect,
     allowH2: false,
-    // Busy or idle, a connection is replaced after this time: a name is resolved and judged again.
+    // A connection is replaced after this time, busy or idle, so that its name is resolved and judged again.
     keepAliveMaxTimeout: CONNECTION_AGE_MS_MAX,
   };
   const agent = new Agent({
@@ -56,7 +56,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       }),
   });
 
-  /** Over a connection of its own: other kept ones may be as dead. */
+  /** The repetition uses a fresh connection: other kept ones may be dead, too. */
   async function exchangeAfresh(
     hop: HopRequest,
     maxResponseBytes: number,
@@ -85,7 +85,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   };
 }
 
-/** Whether a receiver can see that two requests are one (ADR 25). */
+/** Whether a receiver recognizes a repeated request (ADR 25). */
 function mayRepeat({ method, headers, isRepeatable = false }: HopRequest): boolean {
   return (
     isRepeatable ||

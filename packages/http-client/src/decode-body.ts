@@ -5,7 +5,7 @@ import { BodyCollector } from "./body-collector.ts";
 import { HttpClientError } from "./http-client-error.ts";
 
 type Headers = Record<string, string | string[]>;
-/** Makes a stream that undoes one encoding of the bytes. */
+/** Creates a stream that decodes one content encoding. */
 type CreateDecoder = (bytes: Buffer) => BrotliDecompress | Gunzip | Inflate | InflateRaw;
 
 const DECODERS = new Map<string, CreateDecoder>([
@@ -15,18 +15,18 @@ const DECODERS = new Map<string, CreateDecoder>([
   ["deflate", createDeflateDecoder],
 ]);
 
-/** Each layer may cost `bytesMax` of work again, and nobody honest needs more than one. */
+/** Each layer may take the work of `bytesMax` again, and honest servers use one layer. */
 const LAYERS_MAX = 3;
 
 /**
- * Undoes the content encodings of a complete body. Encodings that are not known leave body and
- * headers as they came. Where the body was decoded, `content-encoding` and `content-length` are
- * dropped, as they describe bytes which the caller does not get.
+ * Decodes the content encodings of a complete body. Unknown encodings leave body and headers as received. For
+ * a decoded body `content-encoding` and `content-length` are dropped, as they describe other bytes.
  *
  * @param bytesMax limit of the decoded body, and of each layer between
- * @param onBytes waited for with the number of bytes of each piece, of every layer, before it is kept
- * @throws HttpClientError RESPONSE_TOO_LARGE, or NETWORK for a body that is not what it claims; what
- * `onBytes` throws
+ * @param onBytes called with the number of bytes of each piece, of every layer, and awaited before the piece
+ * is kept
+ * @throws HttpClientError RESPONSE_TOO_LARGE, or NETWORK for a body that does not match its encoding; errors
+ * of `onBytes` are passed on
  */
 export async function decodeBody(
   headers: Headers,
@@ -63,7 +63,7 @@ function contentEncodings(headers: Headers): string[] {
     .filter((encoding) => encoding !== "" && encoding !== "identity");
 }
 
-/** Piece by piece: a small body may become a large one, and nobody has made room for that yet. */
+/** Decodes piece by piece: a small body may become a large one, which has no room reserved yet. */
 async function runDecoder(
   create: CreateDecoder,
   bytes: Buffer,
@@ -88,7 +88,7 @@ async function runDecoder(
   }
 }
 
-/** "deflate" means zlib (RFC 9110, section 8.4.1.2), but some servers send the bare stream. */
+/** "deflate" means zlib (RFC 9110, section 8.4.1.2). Some servers send the bare stream instead. */
 function createDeflateDecoder(bytes: Buffer): Inflate | InflateRaw {
   const isZlib = ((bytes[0] ?? 0) & 0x0f) === 0x08;
   return isZlib ? createInflate() : createInflateRaw();

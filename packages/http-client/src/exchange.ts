@@ -14,13 +14,13 @@ export interface HopRequest {
   headers: readonly Header[];
   body: Buffer | undefined;
   onData?: OnData | undefined;
-  /** Whether a response that is larger than may be ends where it is. */
+  /** Whether a response over the limit is cut there, instead of refused. */
   cutsResponse?: boolean | undefined;
-  /** Whether a receiver can tell that two of them are one. */
+  /** Whether a receiver recognizes a repeated request. */
   isRepeatable?: boolean | undefined;
 }
 
-/** Told of the bytes of a body as they come; while it gives a promise, no more are taken. */
+/** Called with the received bytes of a body. No more are read while its promise is pending. */
 export type OnData = (bytes: number) => Promise<void> | undefined;
 
 /** One response; the body is as received, still encoded. */
@@ -31,16 +31,16 @@ export interface HopResponse {
   body: Buffer;
 }
 
-/** The connection behind a request, as far as there is one. */
+/** The connection of a request, once there is one. */
 export interface Link {
   socket: Socket | undefined;
-  /** Requests that were begun on it. */
+  /** The number of requests that were started on the connection. */
   requests: number;
 }
 
 /**
- * A kept connection broke before the first byte of an answer: most likely it was closed from the other
- * side while the request was on its way.
+ * A kept connection broke before the first byte of an answer. The server most likely closed the connection
+ * while the request was on its way.
  */
 export class StaleConnectionError extends HttpClientError {}
 
@@ -48,7 +48,7 @@ export class StaleConnectionError extends HttpClientError {}
  * Sends one request and reads its whole response.
  *
  * @param stop aborted with an HttpClientError as its reason; the connection is closed at once
- * @throws HttpClientError with `sent` as it really was; StaleConnectionError, as one of them
+ * @throws HttpClientError with the true `sent`; StaleConnectionError, a subclass
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -85,7 +85,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #body: BodyCollector;
   #controller: Dispatcher.DispatchController | undefined;
   #link: Link | undefined;
-  /** Whether the connection had carried a request before, and the bytes that had come over it. */
+  /** Whether the connection had carried a request before, and the bytes that it had received. */
   #reused: { socket: Socket; bytesRead: number } | undefined;
   #status = 0;
   #headers: Record<string, string | string[]> = {};
@@ -108,14 +108,14 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     else stop.addEventListener("abort", this.#onStop, { once: true });
   }
 
-  /** Called when it is settled whose connection will carry the request; it may yet have to be opened. */
+  /** undici calls this when the request has a client, whose connection may still have to be opened. */
   useLink(link: Link): void {
     this.#link = link;
   }
 
-  /** Called when the request has a connection, right before its first byte is written. */
+  /** undici calls this when the request has a connection, right before the first byte is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while it waited: throwing takes it out of the queue and spares the connection.
+    // The request was aborted while it waited. Throwing removes it from the queue and spares the connection.
     if (this.settled) throw new HttpClientError("ABORTED", "The request was given up.");
     this.#controller = controller;
     const link = this.#link;
@@ -133,7 +133,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = withoutUndefined(headers);
-    // A response without a body may still tell the length that it would have had.
+    // A response without a body may still name a length.
     if (this.#hop.method === "HEAD" || status === 204 || status === 304) return;
     if (this.#hop.cutsResponse === true) return;
     if (Number(headers["content-length"] ?? 0) > this.#maxResponseBytes) this.#failTooLarge();
@@ -148,7 +148,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     }
     const waiting = this.#hop.onData?.(chunk.length);
     if (waiting === undefined) return;
-    // The sender is held up by TCP meanwhile; the caller's deadline goes on.
+    // TCP holds up the sender meanwhile; the caller's deadline still applies.
     controller.pause();
     waiting.then(
       () => controller.resume(),
@@ -182,7 +182,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body.bytes() });
   }
 
-  /** Takes the answer as it is; the connection goes, for the rest may never end. */
+  /** Takes the answer as it is and closes the connection, since the rest may never end. */
   #cut(controller: Dispatcher.DispatchController): void {
     this.#succeed();
     controller.abort(new HttpClientError("ABORTED", "The rest of the response is not wanted."));

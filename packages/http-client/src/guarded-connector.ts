@@ -10,24 +10,24 @@ import type { Lookup } from "./lookups.ts";
 import { assertAddressAllowed, isAddressAllowed } from "./target-url.ts";
 import type { TargetPolicy } from "./target-url.ts";
 
-/** How connections are opened. */
+/** The options of new connections. */
 export interface ConnectorOptions extends TargetPolicy {
   lookup: Lookup;
-  /** Name resolution, TCP and TLS together. */
+  /** The limit of name resolution, TCP and TLS together. */
   connectTimeoutMs: number;
   /** PEM certificates to trust instead of the bundled roots. */
   ca: string | undefined;
 }
 
-/** How long one of several addresses is tried; Node's own 250 ms is less than a way round the world. */
+/** The time for each of several addresses. Node's own 250 ms is less than a round trip across the world. */
 const ADDRESS_ATTEMPT_MS = 1_000;
 
-/** Failures to resolve are told at multiples of this, whatever they come from. */
+/** Failures to resolve are reported at multiples of this time, so that their cause cannot be timed. */
 const FAILURE_STEP_MS = 500;
 
 /**
- * Opens connections to allowed addresses only. This is the last line: whatever reaches undici,
- * no connection exists whose address was not judged here.
+ * Opens connections to allowed addresses only. This check is the last one: undici has no connection whose
+ * address was not judged here.
  */
 export function createGuardedConnector(options: ConnectorOptions): buildConnector.connector {
   const connect = buildConnector({
@@ -36,13 +36,13 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
     rejectUnauthorized: true,
-    // One exchange per connection: aborting one is closing its socket and disturbs no other.
+    // One exchange per connection: an abort closes the socket and affects no other exchange.
     allowH2: false,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
   });
   return (target, callback) => {
     try {
-      // A socket that is given an address never calls its lookup function.
+      // A socket with a literal address never calls its lookup function.
       assertAddressAllowed(target.hostname, options);
     } catch (error) {
       process.nextTick(callback, error, null);
@@ -53,14 +53,13 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
 }
 
 /**
- * A lookup function for sockets that judges every answer and hands out exactly the addresses that
- * were judged. The socket connects to those without asking again, so that a name which answers
- * differently the second time (DNS rebinding) gains nothing. One bad answer refuses the host: a
- * socket is free to try any of them.
+ * Creates a lookup function for sockets that judges every answer and returns exactly the judged addresses.
+ * The socket connects to those without another lookup, so DNS rebinding has no effect: a second, different
+ * answer is never asked for. One bad address refuses the host, since a socket may try any of them.
  *
- * Fails with HttpClientError DNS_FAILED. Where private addresses are refused, it tells a name that has
- * one from a name that does not exist neither by its words nor by its time: else tenants would learn
- * which names exist inside.
+ * Fails with HttpClientError DNS_FAILED. Where private addresses are refused, a name with a private address
+ * fails like an unknown name, with the same words and the same time. Otherwise tenants would learn which
+ * names exist inside.
  */
 export function createGuardedLookup(lookup: Lookup, policy: TargetPolicy): LookupFunction {
   const lookUpAllowed = callbackify((host: string) => lookUpAndJudge(host, lookup, policy));

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 
-/** Answers the addresses that the machine itself gives a name; none for most. */
+/** Returns the addresses of a name in the machine's own files; empty for most names. */
 export type FindOnMachine = (name: string) => Promise<string[]>;
 
 const HOSTS_FILE = "/etc/hosts";
@@ -9,8 +9,8 @@ const READ_AGAIN_MS = 5_000;
 const LOOPBACK = ["127.0.0.1", "::1"];
 
 /**
- * Looks names up in /etc/hosts, read again every few seconds, and knows that `localhost` and all below
- * it are this machine (RFC 6761).
+ * Looks up names in /etc/hosts, which is read again every few seconds. `localhost` and all names below are
+ * this machine (RFC 6761).
  */
 export function createHostsFile(path: string = HOSTS_FILE): FindOnMachine {
   let read: { at: number; hosts: Promise<Map<string, string[]>> } | undefined;
@@ -27,7 +27,7 @@ export function createHostsFile(path: string = HOSTS_FILE): FindOnMachine {
 
 async function readHosts(path: string): Promise<Map<string, string[]>> {
   const hosts = new Map<string, string[]>();
-  // A machine without the file has no names of its own.
+  // Without the file the machine has no such names.
   const text = await readFile(path, "utf8").catch(() => "");
   for (const line of text.split("\n")) {
     const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);

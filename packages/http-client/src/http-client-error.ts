@@ -1,4 +1,4 @@
-/** Why a request has no response. The README says what each code means. */
+/** The reason why a request has no response. The README explains each code. */
 export type HttpClientErrorCode =
   | "INVALID_URL"
   | "INVALID_REQUEST"
@@ -14,8 +14,8 @@ export type HttpClientErrorCode =
   | "NETWORK";
 
 /**
- * The one error of this package. `message` may be shown to the tenant: it names at most a method, a
- * header's name, a host and a port. `cause` is for our logs.
+ * The only error of this package. `message` may be shown to the tenant: it names at most a method, a header's
+ * name, a host and a port. `cause` is for the service's own logs.
  */
 export class HttpClientError extends Error {
   override readonly name = "HttpClientError";
@@ -34,7 +34,7 @@ export class HttpClientError extends Error {
   }
 }
 
-/** The same error with `sent` as given, for those that arise before it is known. */
+/** A copy with `sent` as given, for errors that arise before `sent` is known. */
 export function withSent(error: HttpClientError, sent: boolean): HttpClientError {
   if (error.sent === sent) return error;
   return new HttpClientError(error.code, error.message, { sent, cause: error.cause });

@@ -5,20 +5,20 @@ import type { Resolve } from "./name-servers.ts";
 /** Resolves the names of one tenant. */
 export type Lookup = (host: string) => Promise<string[]>;
 
-/** What lookups share. */
+/** The options that all lookups share. */
 export interface LookupOptions {
   resolve: Resolve;
-  /** The places of all tenants. */
+  /** The lookups of all tenants that may run at one time. */
   turns: Turns;
-  /** Of one lookup, the wait for its turn included. */
+  /** The limit of one lookup in milliseconds, the wait for its turn included. */
   timeoutMs: number;
-  /** Ends the lookups under way. */
+  /** Aborts the running lookups. */
   closed: AbortSignal;
 }
 
 /**
- * Looks names up within a tenant's share of the lookups under way. Who asks for a name that is being
- * looked up gets the same answer; nothing is kept after it, so a record's time to live is never exceeded.
+ * Looks up names within a tenant's share of running lookups. Requests for a name that is being looked up
+ * share the answer. No answer is kept afterwards, so a record's time to live is never exceeded.
  */
 export function createLookup(tenant: string, options: LookupOptions): Lookup {
   const underWay = new Map<string, Promise<string[]>>();
@@ -40,7 +40,7 @@ async function inTurn(
 ): Promise<string[]> {
   const stop = new AbortController();
   const stopped = Promise.withResolvers<never>();
-  // Nobody looks at it while the lookup waits for its turn.
+  // No caller awaits this promise while the lookup waits for its turn.
   stopped.promise.catch(() => undefined);
   const giveUp = (why: string): void => {
     const error = new HttpClientError("DNS_FAILED", why);

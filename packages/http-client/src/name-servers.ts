@@ -3,26 +3,26 @@ import { Resolver } from "node:dns/promises";
 import { createHostsFile } from "./hosts-file.ts";
 import { errorCodeOf } from "./transport-errors.ts";
 
-/** Answers all addresses of a host name, in the order in which they should be tried. */
+/** Returns all addresses of a host name, in the order of connection attempts. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>;
 
-/** How names are resolved. */
+/** The options of name resolution. */
 export interface NameServerOptions {
   /** `address` or `address:port` of each; those of the machine by default. */
   servers?: readonly string[] | undefined;
 }
 
-/** How long one name server is waited for at first; c-ares asks the next one and doubles the wait. */
+/** The first wait for one name server. c-ares then asks the next one and doubles the wait. */
 const TRY_MS = 1_200;
 const TRIES = 3;
-/** How long the answer of the other family is waited for when one has come (RFC 8305, section 3). */
+/** The wait for the other family's answer after the first one (RFC 8305, section 3). */
 const OTHER_FAMILY_MS = 1_000;
 
 /**
- * Asks name servers over the event loop's own sockets (c-ares). `getaddrinfo` would hold one of libuv's
- * four threads for as long as a dead name server stays silent, and files and the rest of the DNS with it.
- * A name is taken as it is, without the machine's search domains: a tenant's `api` is not our `api.svc`.
- * Names that the machine itself knows come first. The signal ends the questions at once.
+ * Asks name servers over sockets of the event loop (c-ares). `getaddrinfo` would hold one of libuv's four
+ * threads while a dead name server is silent, and with it files and other lookups. Search domains of the
+ * machine do not apply: a tenant's `api` is not our `api.svc`. Names of the hosts file go first. The signal
+ * aborts the questions at once.
  */
 export function createNameServers({ servers }: NameServerOptions = {}): Resolve {
   const findOnMachine = createHostsFile();
@@ -31,7 +31,7 @@ export function createNameServers({ servers }: NameServerOptions = {}): Resolve 
     const known = await findOnMachine(name);
     if (known.length > 0) return known;
     signal.throwIfAborted();
-    // One for each name (55 µs): it can be cancelled alone, and sees changes of resolv.conf.
+    // A resolver for each name (55 µs) can be cancelled alone, and sees changes of resolv.conf.
     const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = (): void => resolver.cancel();
@@ -45,7 +45,7 @@ export function createNameServers({ servers }: NameServerOptions = {}): Resolve 
   };
 }
 
-/** IPv4 first: a machine without IPv6 would try the other in vain. */
+/** IPv4 goes first, since a machine without IPv6 would try the other family in vain. */
 async function askBothFamilies(resolver: Resolver, name: string): Promise<string[]> {
   const questions = [answerOf(resolver.resolve4(name)), answerOf(resolver.resolve6(name))] as const;
   const first = await Promise.race(questions);
@@ -69,7 +69,7 @@ interface Answer {
   error: unknown;
 }
 
-/** That a name has no address of a family is an answer. */
+/** "No address of this family" is an answer, not a failure. */
 async function answerOf(question: Promise<string[]>): Promise<Answer> {
   try {
     return { addresses: await question, error: undefined };

@@ -8,7 +8,7 @@ export interface Nat64Prefix {
   length: number;
 }
 
-/** Where each length of prefix has the four bytes (RFC 6052, section 2.2); byte 8 is left out. */
+/** The places of the four bytes for each prefix length (RFC 6052, section 2.2); byte 8 is left out. */
 const POSITIONS = new Map<number, readonly [number, number, number, number]>([
   [32, [4, 5, 6, 7]],
   [40, [5, 6, 7, 9]],
@@ -18,15 +18,15 @@ const POSITIONS = new Map<number, readonly [number, number, number, number]>([
   [96, [12, 13, 14, 15]],
 ]);
 
-/** The well-known one (RFC 6052) and the one for use within a network (RFC 8215). */
+/** The well-known prefix (RFC 6052) and the prefix for use within a network (RFC 8215). */
 export const KNOWN_NAT64_PREFIXES: readonly Nat64Prefix[] = ["64:ff9b::/96", "64:ff9b:1::/48"].map(
   parseNat64Prefix,
 );
 
 /**
- * Reads `prefix/length` with a length of RFC 6052.
+ * Parses `prefix/length` with a length of RFC 6052.
  *
- * @throws RangeError for anything else
+ * @throws RangeError for other texts
  */
 export function parseNat64Prefix(text: string): Nat64Prefix {
   const [address = "", length = "", ...more] = text.split("/");
@@ -42,8 +42,8 @@ export function parseNat64Prefix(text: string): Nat64Prefix {
 }
 
 /**
- * The IPv4 address within an IPv6 address under a prefix; undefined when it is not under it, null when
- * it is but has bits set that the standard wants to be zero: what a gateway makes of it is then unknown.
+ * Extracts the IPv4 address from an IPv6 address under a prefix. Undefined when the address is not under the
+ * prefix. Null when bits are set that must be zero, since gateways then differ.
  */
 export function findEmbedded(
   address: readonly number[],

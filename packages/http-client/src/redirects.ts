@@ -6,8 +6,8 @@ import type { TargetPolicy } from "./target-url.ts";
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
 /**
- * All that another origin learns of the first request. An allow-list: under which names credentials
- * travel nobody can list, every API has its own (X-Auth-Key, Ocp-Apim-Subscription-Key, …).
+ * The headers that a redirect takes to another origin. The list allows instead of forbids: names of
+ * credential headers are countless, as every API has its own (X-Auth-Key, Ocp-Apim-Subscription-Key, …).
  */
 const CROSS_ORIGIN_NAMES: ReadonlySet<string> = new Set([
   "accept",
@@ -21,13 +21,12 @@ const CROSS_ORIGIN_NAMES: ReadonlySet<string> = new Set([
 const BODY_NAME = /^content-/i;
 
 /**
- * The request that a response asks to make next, or null when it does not redirect. The method
- * changes as in the Fetch standard (section 4.4): 303 leads to GET, 301 and 302 turn a POST into
- * one; everything else repeats method and body. To another origin no body ever goes, and no header
- * but those that say nothing of the caller.
+ * The next request that a response asks for, or null when it does not redirect. The method changes as in the
+ * Fetch standard (section 4.4): 303 leads to GET, 301 and 302 turn POST into GET. Other redirects repeat
+ * method and body. Another origin gets no body, and only headers that reveal nothing about the caller.
  *
  * @throws HttpClientError INVALID_URL, ADDRESS_NOT_ALLOWED for a target that the policy refuses;
- * REDIRECT_REFUSED for one that would take a body to another origin, or leave https
+ * REDIRECT_REFUSED for a target that would take a body to another origin, or leave https
  */
 export function findNextHop(
   hop: HopRequest,
@@ -36,7 +35,7 @@ export function findNextHop(
 ): HopRequest | null {
   const location = response.headers["location"];
   if (!REDIRECT_STATUSES.has(response.status) || typeof location !== "string") return null;
-  // Header bytes arrive as Latin-1; a path that the server did not escape is UTF-8.
+  // Header bytes arrive as Latin-1. An unescaped path is UTF-8.
   const target = Buffer.from(location, "latin1").toString();
   assertNoDowngrade(hop.url, target);
   const url = parseTarget(target, policy, hop.url);
@@ -58,7 +57,7 @@ function withoutBody(hop: HopRequest): HopRequest {
   return { ...hop, method: "GET", headers, body: undefined };
 }
 
-/** Also where http is allowed: what was asked for under TLS is not sent on in the clear. */
+/** The rule also holds where http is allowed: a request under TLS is not repeated in the clear. */
 function assertNoDowngrade(from: URL, target: string): void {
   if (from.protocol !== "https:" || URL.parse(target, from.href)?.protocol !== "http:") return;
   const message = `${from.host} redirected from https to http, which is not followed.`;

@@ -10,9 +10,8 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Headers that frame the message, choose the server or speak of the connection. They are this
- * client's to set: a caller who could would smuggle requests or reach another virtual host than the
- * one whose address was checked.
+ * Headers that frame the message, choose the server or concern the connection. Only this client sets them. A
+ * caller who did could smuggle requests, or reach another virtual host than the checked one.
  */
 const RESERVED = new Set([
   "connection",
@@ -28,10 +27,9 @@ const RESERVED = new Set([
 ]);
 
 /**
- * Checks the caller's headers and adds the defaults that they leave open.
+ * Checks the caller's headers and adds defaults for absent ones.
  *
- * @throws HttpClientError INVALID_REQUEST; it names the header where its name is printable, and
- *   never the value
+ * @throws HttpClientError INVALID_REQUEST; names a printable header, and never a value
  */
 export function prepareHeaders(given: Record<string, string>, userAgent: string): Header[] {
   const headers: Header[] = [];

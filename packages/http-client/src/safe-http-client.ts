@@ -19,21 +19,25 @@ import type { TenantPools } from "./tenant-pools.ts";
 import { tracedRequester } from "./traced-requester.ts";
 import { toHttpClientError } from "./transport-errors.ts";
 
-/** How a client behaves for all of its requests. */
+/** The options of a client, for all of its requests. */
 export interface SafeHttpClientOptions {
-  /** Also http, and private, loopback and other non-public addresses: development and tests. */
+  /** Allows http, and private, loopback and other non-public addresses. For development and tests. */
   allowPrivate: boolean;
-  /** Sent unless the request has its own; default "workflow-service". */
+  /** The user agent of requests without their own; default "workflow-service". */
   userAgent?: string;
-  /** Name resolution, TCP and TLS of one connection together; default 10 000. */
+  /** The limit of name resolution, TCP and TLS of one connection, in milliseconds; default 10 000. */
   connectTimeoutMs?: number;
-  /** Of one tenant. Requests beyond wait for a free one, within their own timeout; default 256. */
+  /**
+   * The connections of one tenant to one origin. Further requests wait within their own timeout; default 256.
+   */
   maxConnectionsPerOrigin?: number;
-  /** Of one tenant, to all origins. Requests beyond wait, within their own timeout; default 256. */
+  /**
+   * The requests of one tenant to all origins. Further requests wait within their own timeout; default 256.
+   */
   maxRequestsPerTenant?: number;
   /** `address` or `address:port` of each name server; those of the machine by default. */
   dnsServers?: readonly string[] | undefined;
-  /** Of one name; default 5 000. */
+  /** The limit of one name's lookup, in milliseconds; default 5 000. */
   dnsTimeoutMs?: number;
   /** `prefix/length` of each NAT64 prefix of the network, besides the two known ones. */
   nat64Prefixes?: readonly string[] | undefined;
@@ -45,32 +49,32 @@ export interface SafeHttpClientOptions {
   ca?: string;
 }
 
-/** Connections to hosts that tenants name. Its own requests are the platform's. */
+/** A client for hosts that tenants name. Requests made by the client itself belong to the platform. */
 export interface SafeHttpClient extends HttpRequester, AsyncDisposable {
   /**
-   * A tenant's own share of connections, requests and lookups; costs nothing to ask for.
+   * A tenant's own share of connections, requests and lookups. Creating one is cheap.
    *
-   * @param traceparent W3C trace context of what makes the requests. Where its trace is recorded each request
-   * has a span and tells the receiver of it, unless the request has a `traceparent` of its own
+   * @param traceparent W3C trace context of the caller. Where its trace is recorded each request has a span.
+   * The receiver gets the span's context, unless the request has a `traceparent` header
    */
   forTenant(tenant: string, traceparent?: string | null): HttpRequester;
   /**
-   * Judges a URL before it is stored, by what it says; what its name resolves to is judged by each request.
+   * Judges the text of a URL before the URL is stored. Each request judges the resolved addresses.
    *
    * @throws HttpClientError INVALID_URL, ADDRESS_NOT_ALLOWED
    */
   checkUrl(url: string): void;
-  /** Refuses new requests, waits for those under way and closes the connections. */
+  /** Refuses new requests, waits for running ones and closes the connections. */
   close(): Promise<void>;
 }
 
-/** Whose requests are nobody's in particular. */
+/** The tenant of requests that belong to none. */
 const PLATFORM = "";
 
-/** Lookups under way: enough for names that answer, and dead ones of one tenant leave room. */
+/** The running lookups: enough for names that answer, and room beside one tenant's dead names. */
 const LOOKUPS = { perTenant: 16, total: 256 };
 
-/** Makes a client; one per process is right. */
+/** Creates a client. A process needs one. */
 export function createSafeHttpClient(options: SafeHttpClientOptions): SafeHttpClient {
   const { allowPrivate, userAgent = "workflow-service" } = options;
   const nat64Prefixes = options.nat64Prefixes?.map(parseNat64Prefix);
@@ -173,7 +177,7 @@ function assertInteger(name: string, value: number, min: number, max = Infinity)
   throw new HttpClientError("INVALID_REQUEST", `${name} must be a whole number, ${range}.`);
 }
 
-/** Runs work that is stopped when the time is up or the caller gives up, whichever is first. */
+/** Runs work until the time is up or the caller aborts, whichever is first. */
 async function withDeadline<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -187,7 +191,7 @@ async function withDeadline<T>(
     const options = { cause: signal?.reason };
     stop.abort(new HttpClientError("ABORTED", "The request was aborted by its caller.", options));
   };
-  // Not AbortSignal.any: a long-lived signal would keep an entry for each request ever made.
+  // AbortSignal.any would add an entry to a long-lived signal for each request.
   signal?.addEventListener("abort", onAbort, { once: true });
   if (signal?.aborted === true) onAbort();
   try {
@@ -218,13 +222,13 @@ async function followRedirects(
       if (followed === limit) throw tooManyRedirects(limit);
       hop = next;
     } catch (error) {
-      // Once a server has answered, nothing that fails later can undo that a request was sent.
+      // After an answer the request counts as sent, whatever fails later.
       throw answered && error instanceof HttpClientError ? withSent(error, true) : error;
     }
   }
 }
 
-/** Within the deadline, since decoded bytes may have to wait for room as received ones do. */
+/** The deadline covers decoding, since decoded bytes may wait for room like received ones. */
 async function decode(
   { headers, body }: HopResponse,
   { url }: HopRequest,
@@ -243,7 +247,7 @@ async function decode(
   }
 }
 
-/** Rejects with the signal's reason once it is aborted, whatever becomes of the work. */
+/** Rejects with the signal's reason on abort, without waiting for the work. */
 async function untilStopped(work: Promise<void>, stop: AbortSignal): Promise<void> {
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const onStop = (): void => reject(stop.reason);

@@ -1,66 +1,68 @@
-/** One request. */
+/** A request. */
 export interface SafeRequest {
   /** Any but CONNECT and TRACE; sent in upper case. */
   method: string;
-  /** Absolute; without user name and password. A fragment is ignored. */
+  /** An absolute URL without user name and password. A fragment is ignored. */
   url: string;
-  /** Each name once; none of those that frame the message (content-length, host, connection, …). */
+  /** Each name once. Headers that frame the message (content-length, host, connection, …) are refused. */
   headers?: Record<string, string>;
   /** A string is sent as UTF-8. */
   body?: string | Buffer;
-  /** The whole exchange: waiting, connecting, redirects, the response's last byte. 1 … 2^31-1. */
+  /**
+   * The limit of the whole exchange in milliseconds, with waiting, connecting, redirects and the last byte: 1
+   * … 2^31-1.
+   */
   timeoutMs: number;
-  /** Limit of the response body, both as received and as decoded. */
+  /** The limit of the response body in bytes, both as received and as decoded. */
   maxResponseBytes: number;
   /**
-   * Whether a larger response counts as well, with what has come of its body: cut at the limit, and not
-   * decoded. False by default.
+   * Whether a larger response is a success as well. Its body is cut at the limit, and not decoded. False by
+   * default.
    */
   cutsResponse?: boolean;
   /**
-   * Whether the receiver can tell that two requests are one, by what stands in them. Such a request is made
-   * once more over a fresh connection when a kept one turns out to be closed. By default that is up to the
-   * method and an Idempotency-Key.
+   * Whether the receiver recognizes a repeated request by its content. Such a request is sent once more over
+   * a fresh connection when a kept one is closed. By default the method and an Idempotency-Key decide.
    */
   isRepeatable?: boolean;
-  /** Limit of the request body; none by default. */
+  /** The limit of the request body in bytes; none by default. */
   maxRequestBytes?: number;
-  /** How many redirects to follow; with 0, the default, a redirect is returned as it is. */
+  /** The redirects to follow. With 0, the default, a redirect is returned as it is. */
   followRedirects?: number;
   /**
-   * Asked with the URL of every hop, the first included, once its form and literal address passed the
-   * policy and before a name is resolved or a connection is taken. What it throws refuses the hop and
-   * is what the request rejects with, unchanged (an HttpClientError gets the true `sent`). The URL is
-   * a copy. Synchronous: whatever the answer depends on is at hand before the request begins.
+   * Called with the URL of every hop, the first included. The URL has passed the policy by form and literal
+   * address, and no name is resolved yet. An error refuses the hop and is passed on unchanged (an
+   * HttpClientError gets the true `sent`). The URL is a copy. The call is synchronous, so its facts must be
+   * at hand before the request.
    */
   onHop?: (url: URL) => void;
   /**
-   * Told of the bytes of a response's body as they come, encoded as they are, and then of those that
-   * decoding makes of them. While the promise that it gives is pending no more are taken or made, so a
-   * process that has no room lets the sender wait. Time goes on.
+   * Called with the received bytes of a response's body, still encoded, and then with the decoded bytes. No
+   * more are read or decoded while its promise is pending, so a process without room makes the sender wait.
+   * The deadline still applies.
    */
   onData?: (bytes: number) => Promise<void> | undefined;
 }
 
-/** One response, of any status. */
+/** A response of any status. */
 export interface SafeResponse {
   status: number;
   /** Names in lower case; a list where the server sent a header several times. Latin-1. */
   headers: Record<string, string | string[]>;
   /** Decoded from gzip, deflate and br; `content-encoding` is then no longer among the headers. */
   body: Buffer;
-  /** The URL that answered, after redirects. */
+  /** The URL of this response, after redirects. */
   url: string;
-  /** From the call to the last byte, in whole milliseconds. */
+  /** The time from the call to the last byte, in whole milliseconds. */
   durationMs: number;
 }
 
 /** Makes requests on behalf of one tenant. */
 export interface HttpRequester {
   /**
-   * Makes one request; a response of any status is a success.
+   * Makes one request. A response of any status is a success.
    *
-   * @throws HttpClientError and nothing else, but for what `onHop` throws
+   * @throws HttpClientError; errors of `onHop` are passed on
    */
   request(options: SafeRequest, signal?: AbortSignal): Promise<SafeResponse>;
 }

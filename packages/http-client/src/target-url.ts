@@ -4,20 +4,20 @@ import { isPublicAddress } from "./address-policy.ts";
 import { HttpClientError } from "./http-client-error.ts";
 import type { Nat64Prefix } from "./nat64.ts";
 
-/** Where requests may go. */
+/** The policy for targets of requests. */
 export interface TargetPolicy {
-  /** Also http, and hosts with private, loopback or otherwise non-public addresses. */
+  /** Allows http, and hosts with private, loopback or other non-public addresses. */
   allowPrivate: boolean;
   /** The network's own NAT64 prefixes, besides the known ones. */
   nat64Prefixes?: readonly Nat64Prefix[] | undefined;
 }
 
 /**
- * Parses a URL that a tenant, or a redirect, named.
+ * Parses the URL of a tenant or a redirect.
  *
- * The WHATWG parser has turned every spelling of an IPv4 address (octal, hexadecimal, one number,
- * trailing dot, full-width digits) into four decimals when the host is looked at here. Names are
- * not judged by how they look but, when connecting, by what they resolve to.
+ * The WHATWG parser turns every spelling of an IPv4 address (octal, hexadecimal, one number, trailing dot,
+ * full-width digits) into four decimals before the host is judged here. Names are judged by their resolved
+ * addresses, when connecting.
  *
  * @param base resolves a relative reference, as in a `Location` header
  * @throws HttpClientError INVALID_URL, ADDRESS_NOT_ALLOWED
@@ -44,21 +44,21 @@ export function parseTarget(text: string, policy: TargetPolicy, base?: URL): URL
 }
 
 /**
- * Refuses a host that is itself an address which the policy does not allow. Names pass.
+ * Refuses a literal address that the policy does not allow. Names pass.
  *
  * @param host without the brackets of an IPv6 address
  * @throws HttpClientError ADDRESS_NOT_ALLOWED
  */
 export function assertAddressAllowed(host: string, policy: TargetPolicy): void {
   if (isIP(host) === 0 || isAddressAllowed(host, policy)) return;
-  // The caller wrote the address: the error tells nothing that the URL does not.
+  // The caller wrote the address, so the error reveals no more than the URL.
   throw new HttpClientError(
     "ADDRESS_NOT_ALLOWED",
     `The host ${host} is an address outside the public internet, which is not allowed.`,
   );
 }
 
-/** Whether the policy lets connections go to an address, in text form as resolvers give it. */
+/** Whether the policy allows connections to an address, in text form as resolvers give it. */
 export function isAddressAllowed(
   address: string,
   { allowPrivate, nat64Prefixes }: TargetPolicy,

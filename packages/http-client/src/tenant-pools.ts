@@ -2,9 +2,9 @@ import type { ConnectionPool } from "./connection-pool.ts";
 
 /** The connection pools of tenants. */
 export interface TenantPools {
-  /** Lends a tenant's pool for as long as the work takes. */
+  /** Keeps a tenant's pool open while the work runs. */
   use<Result>(tenant: string, work: (pool: ConnectionPool) => Promise<Result>): Promise<Result>;
-  /** Refuses nothing by itself; waits for what is under way and closes all connections. */
+  /** Waits for running work and closes all connections. New work is not refused here. */
   close(): Promise<void>;
 }
 
@@ -14,12 +14,12 @@ interface Entry {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
-/** By then the pool's connections have been closed for having nothing to do. */
+/** After this time the pool's idle connections are closed. */
 const IDLE_MS = 60_000;
 
 /**
- * Keeps one pool a tenant: what one does to its connections, or waits for, is nothing to another, and a
- * connection carries the requests of one tenant only. A pool that nobody has used for a minute goes.
+ * Keeps one pool for each tenant. So tenants do not wait for each other, and a connection carries requests of
+ * one tenant only. A pool that was not used for a minute is closed.
  */
 export function createTenantPools(create: (tenant: string) => ConnectionPool): TenantPools {
   const entries = new Map<string, Entry>();

@@ -3,8 +3,8 @@ import { HttpClientError } from "./http-client-error.ts";
 import type { HttpRequester } from "./safe-request.ts";
 
 /**
- * Makes requests under spans of their own, where the trace is recorded. A span names method and status alone:
- * a host or a path may hold what is secret to the tenant.
+ * Makes a span for each request, where the trace is recorded. A span names method and status only: a host or
+ * a path may be secret to the tenant.
  */
 export function tracedRequester(
   requester: HttpRequester,
@@ -34,7 +34,7 @@ export function tracedRequester(
   };
 }
 
-/** Methods by which a span may be named; what a tenant makes up is none. */
+/** The methods that a span's name may contain; a tenant's invented method is left out. */
 const KNOWN = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 function withTraceparent(

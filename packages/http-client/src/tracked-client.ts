@@ -4,7 +4,7 @@ import type { Dispatcher, buildConnector } from "undici";
 import { ExchangeHandler } from "./exchange.ts";
 import type { Link } from "./exchange.ts";
 
-/** undici's client of one connection at a time, which tells exchanges what connection they have. */
+/** undici's client with one connection at a time. Each exchange learns its connection. */
 export class TrackedClient extends Client {
   readonly #link: Link;
 

@@ -4,13 +4,13 @@ import { HttpClientError, withSent } from "./http-client-error.ts";
 const TLS_CODE =
   /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|HOSTNAME_MISMATCH)/;
 
-/** What undici's parser throws, in some versions without a code. */
+/** The name of errors of undici's parser, which lack a code in some versions. */
 const PARSER_ERROR = "HTTPParserError";
 
 /** undici's names for an answer that breaks the protocol. */
 const MALFORMED_CODE = /^(HPE_|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)/;
 
-/** What a connection that the other side has closed or forgotten fails with. */
+/** The error codes of a connection that the other side has closed or forgotten. */
 const BROKEN_CODES: ReadonlySet<string> = new Set([
   "ECONNABORTED",
   "ECONNRESET",
@@ -18,7 +18,7 @@ const BROKEN_CODES: ReadonlySet<string> = new Set([
   "UND_ERR_SOCKET",
 ]);
 
-/** Whether the connection broke, as opposed to the answer being wrong or late. */
+/** Whether the connection broke, as opposed to a wrong or late answer. */
 export function isBrokenConnection(error: unknown): boolean {
   return BROKEN_CODES.has(errorCodeOf(error));
 }
@@ -29,12 +29,7 @@ export function errorCodeOf(error: unknown): string {
   return typeof error.code === "string" ? error.code : "unknown";
 }
 
-/**
- * Turns whatever the connection or undici failed with into the package's error.
- *
- * @param host with its port, for the message
- * @param sent whether the request had been handed to a connection
- */
+/** Converts an error of the connection or of undici to the package's error. */
 export function toHttpClientError(error: unknown, host: string, sent: boolean): HttpClientError {
   if (error instanceof HttpClientError) return withSent(error, sent);
   const code = errorCodeOf(error);

@@ -3,7 +3,7 @@ import { BlockList, connect, isIP } from "node:net";
 import { renewingTarget } from "./renewing-resolver.ts";
 
 const UNIX_PREFIX = "unix:";
-/** Of a name with the name server to ask: `dns://127.0.0.1:53/host:port`. */
+/** The prefix of a name with its name server: `dns://127.0.0.1:53/host:port`. */
 const DNS_PREFIX = "dns:";
 /** The size of sockaddr_un.sun_path on Linux, less the closing NUL. */
 const UNIX_PATH_BYTES_MAX = 107;
@@ -12,7 +12,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Where a server is reached, in the form that clients take. */
+/** The address of a server, in the form for clients. */
 export interface BoundAddress {
   /** `host:port`, or `unix:/path`. */
   address: string;
@@ -21,8 +21,8 @@ export interface BoundAddress {
 }
 
 /**
- * Makes an address ready to be bound: checks its form and removes the socket file that a killed
- * process left behind. A file that a living server listens on stays, so that binding fails.
+ * Prepares an address for binding: checks its form and removes the socket file of a killed process. The file
+ * of a living server stays, so that binding fails.
  */
 export async function prepareAddress(address: string): Promise<void> {
   const path = unixPath(address);
@@ -39,8 +39,9 @@ export async function prepareAddress(address: string): Promise<void> {
 }
 
 /**
- * What grpc-js takes for an address of a client. Several, separated by commas, are replicas, and so are those
- * behind a name, which is looked up again and again: calls are spread over those that are there.
+ * The target of a grpc-js channel for a client's address. Addresses separated by commas are replicas, and so
+ * are the addresses of a name, which is looked up again and again. Calls are spread over the available
+ * replicas.
  */
 export function channelTarget(address: string): string {
   if (isList(address)) return `ipv4:${address}`;
@@ -49,24 +50,24 @@ export function channelTarget(address: string): string {
   return isName ? renewingTarget(address) : address;
 }
 
-/** Whether what is sent to an address never leaves this machine: loopback or a unix socket. */
+/** Whether traffic to an address stays on this machine: loopback or a unix socket. */
 export function isOnThisMachine(address: string): boolean {
   if (unixPath(address) !== undefined) return true;
   if (isList(address)) return address.split(",").every(isOnThisMachine);
   const host = hostOf(address);
   const family = isIP(host);
-  // Of names only this one is sure; others mean what a name server says.
+  // `localhost` is the only certain name; a name server defines the others.
   if (family === 0) return host.toLowerCase() === "localhost";
   return loopback.check(host, family === 4 ? "ipv4" : "ipv6");
 }
 
-/** The address under which a server bound to `requested` is reached, now that its port is known. */
+/** The address of a server that was bound to `requested`, now that its port is known. */
 export function boundAddress(requested: string, port: number): BoundAddress {
   if (unixPath(requested) !== undefined) return { address: requested, port: 0 };
   return { address: `${requested.slice(0, requested.lastIndexOf(":"))}:${port}`, port };
 }
 
-/** Whether only programs of this machine reach an address. Of names, `localhost` alone is believed. */
+/** Whether only programs of this machine reach an address. `localhost` is the only trusted name. */
 export function isLocalAddress(address: string): boolean {
   if (unixPath(address) !== undefined) return true;
   const host = address.slice(0, address.lastIndexOf(":")).toLowerCase();

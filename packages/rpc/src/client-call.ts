@@ -27,21 +27,21 @@ export async function callMetadata(
 }
 
 /**
- * 24 days: servers of grpc-js keep a call's time in 32 bits of milliseconds, and end a call with
- * more at once. The time is sent rounded up.
+ * 24 days. Servers of grpc-js keep a call's time in 32 bits of milliseconds, rounded up, and end a call with
+ * more at once.
  */
 const CALL_MS_MAX = 24 * 86_400_000;
 
 /**
- * The deadline of a unary call, in milliseconds since the epoch: in 24 days at most, or never where
- * its `timeoutMs` is Infinity.
+ * The deadline of a unary call, in milliseconds since the epoch: at most 24 days from now. Infinity for a
+ * call whose `timeoutMs` is Infinity.
  */
 export function callDeadline(
   { defaultTimeoutMs = 10_000 }: Pick<RpcClientOptions, "defaultTimeoutMs">,
   { timeoutMs, deadline }: RpcCallOptions,
 ): number {
   const timeMs = timeoutMs ?? (deadline === undefined ? defaultTimeoutMs : Infinity);
-  // Such a deadline is not sent.
+  // An infinite deadline is not sent.
   if (deadline === undefined && timeMs === Infinity) return Infinity;
   const end = Date.now() + Math.min(timeMs, CALL_MS_MAX);
   return deadline === undefined ? end : Math.min(deadline.getTime(), end);

@@ -23,21 +23,15 @@ export interface RpcCallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * The time of a call that is reserved for its own answer when it makes further calls (an idea of
- * boulder).
- */
+/** The time that a call reserves for its own answer when it makes further calls (an idea of boulder). */
 const SUB_CALL_MARGIN_MS = 50;
 
-/** The deadline for a call made while serving another one: somewhat before that one's own. */
+/** The deadline of a call that serves another one: shortly before the other's deadline. */
 export function subDeadline(context: RpcContext): Date {
   return new Date(context.deadline.getTime() - SUB_CALL_MARGIN_MS);
 }
 
-/**
- * Passes a call's identity, client, ids, deadline and cancellation on to a call made while serving
- * it.
- */
+/** Passes the identity, client, ids, deadline and cancellation of a served call on to a further call. */
 export function subCallOptions(context: RpcContext): RpcCallOptions {
   return {
     identity: context.identity,
@@ -49,22 +43,22 @@ export function subCallOptions(context: RpcContext): RpcCallOptions {
   };
 }
 
-/** How a client reaches its service. */
+/** The options of a client. */
 export interface RpcClientOptions {
   /**
-   * `host:port` (a name with several addresses is used in turn), IPv4 addresses with ports of several
-   * replicas separated by commas, or `unix:/path`.
+   * `host:port`, IPv4 addresses with ports of several replicas separated by commas, or `unix:/path`. The
+   * addresses of a name are replicas, too.
    */
   address: string;
-  /** Without it plain text is used, to addresses of this machine only. */
+  /** The protection of connections. Without it plain text is used, to addresses of this machine only. */
   tls?: RpcTls | undefined;
   /** Signs the tokens of calls with an identity. */
   minter?: TokenMinter | undefined;
   /** Makes the spans of calls whose trace is recorded. */
   tracer?: Tracer | undefined;
-  /** For unary calls without a time limit of their own (default 10 s). */
+  /** The time limit of unary calls without their own (default 10 s). */
   defaultTimeoutMs?: number;
-  /** For streams without a time limit of their own (default 1 h). */
+  /** The time limit of streams without their own (default 1 h). */
   defaultStreamTimeoutMs?: number;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;

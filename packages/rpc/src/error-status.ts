@@ -12,9 +12,9 @@ const VIOLATIONS_KEY = "workflow-violations-bin";
 const DOMAIN = "workflow";
 
 /**
- * Trailers have to fit into the peer's header limit (8 KiB in several gRPC implementations), or the
- * whole answer becomes a broken stream. These add up to about 4.5 KiB, 6 KiB in base64. Packed
- * violations take the room that the details leave.
+ * Trailers must fit into the peer's header limit (8 KiB in several gRPC implementations), or the whole answer
+ * becomes a broken stream. The limits below add up to about 4.5 KiB, 6 KiB in base64. Packed violations use
+ * the room that the details leave.
  */
 const MESSAGE_BYTES_MAX = 1_000;
 const DETAILS_BYTES_MAX = 1_500;
@@ -34,8 +34,8 @@ const ERROR_BY_CODE: Readonly<Partial<Record<Code, PlainError>>> = {
   [Code.UNIMPLEMENTED]: ["UNAVAILABLE", "The service does not know this call yet."],
   [Code.UNAUTHENTICATED]: ["UNAUTHORIZED", "The access token is not valid."],
   [Code.PERMISSION_DENIED]: ["FORBIDDEN", "The operation is not permitted."],
-  // Our servers send details with every status, so this one comes from grpc-js, which refuses a
-  // message above its size limit.
+  // Our servers send details with every status. A status without details comes from grpc-js, which refuses a
+  // message over its size limit.
   [Code.RESOURCE_EXHAUSTED]: ["PAYLOAD_TOO_LARGE", "The message is too large."],
 };
 
@@ -75,8 +75,8 @@ export function toErrorStatus(error: AppError): ErrorStatus {
 }
 
 /**
- * The AppError of a failed call: the server's own error when it sent details; otherwise one from
- * the status code, which reveals nothing of the cause.
+ * The AppError of a failed call. With details the AppError is the server's own error. Otherwise the status
+ * code decides, and nothing of the cause is revealed.
  */
 export function fromServiceError(error: ServiceError, rpc = "a service"): AppError {
   const rich = readDetails(error);
@@ -145,7 +145,7 @@ function decodeDetails(metadata: Readonly<Record<string, string>>): unknown {
   }
 }
 
-/** The first violations, as many as fit into the standard details. */
+/** The first violations, up to the room of the standard details. */
 function fitViolations(violations: readonly Violation[]): readonly Violation[] {
   let bytes = 0;
   const end = violations.findIndex(({ path, message }) => {
@@ -155,10 +155,7 @@ function fitViolations(violations: readonly Violation[]): readonly Violation[] {
   return end === -1 ? violations : violations.slice(0, end);
 }
 
-/**
- * Cuts a text to a number of UTF-8 bytes; lone surrogates, which no header can contain, are
- * replaced.
- */
+/** Cuts a text to a number of UTF-8 bytes. Lone surrogates, which no header can contain, are replaced. */
 function truncate(text: string, bytesMax: number): string {
   const wellFormed = text.toWellFormed();
   if (Buffer.byteLength(wellFormed) <= bytesMax) return wellFormed;

@@ -35,7 +35,7 @@ class Listeners<Update> {
   add(listener: (update: Update) => void): void {
     const tell = (certificates: Certificates): void => listener(this.#toUpdate(certificates));
     this.#stops.set(listener, this.#renewed.onRenewal(tell));
-    // Not synchronously: a caller adds its listener before it is ready for the first call.
+    // The call is asynchronous: a caller adds its listener before it can take the first call.
     process.nextTick(() => {
       if (this.#stops.has(listener)) tell(this.#renewed.current());
     });

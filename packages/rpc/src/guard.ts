@@ -23,9 +23,9 @@ const RECHECK_MS = 1_000;
 export interface GuardedMethod {
   rpc: string;
   scopes: RequiredScopes;
-  /** For callers without a deadline, which gRPC allows. */
+  /** The time limit of calls without a deadline, which gRPC allows. */
   defaultDeadlineMs: number;
-  /** Streams outlive the tokens that opened them. */
+  /** Whether the method streams; a stream may outlive the token that opened it. */
   isStream: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface GuardOptions {
   methods: ReadonlyMap<string, GuardedMethod>;
   verifier: TokenVerifier;
   logger: Logger;
-  /** Makes spans of calls whose trace is recorded; a service begins no trace itself. */
+  /** Makes the spans of calls whose trace is recorded. A service begins no trace itself. */
   tracer?: Tracer | undefined;
   report: ReportRequest;
   /** The running calls of open methods, which end when the server closes. */
@@ -58,10 +58,10 @@ export function createGuard(options: GuardOptions): ServerInterceptor {
 }
 
 /**
- * Lets everybody in.
+ * Admits every caller.
  *
- * @param judgesTokens whether a caller who shows a token is told when it is worth nothing: that is how a process finds out
- * before its first call
+ * @param judgesTokens whether a caller with an invalid token is refused. A process thus learns before its
+ * first call that its tokens are invalid
  */
 function trackCall(
   { openCalls: calls, verifier }: GuardOptions,
@@ -127,7 +127,7 @@ function guardCall(
             options.logger.error({ err: error }, "a call could not be admitted");
           });
         },
-        // Called at the end of every call, however it ended.
+        // This listener runs at the end of every call, however the call ended.
         onCancel() {
           isOver = true;
           clearTimeout(deadlineTimer);
@@ -152,7 +152,7 @@ async function admit(
   try {
     identity = await verifier.verify(bearerToken(metadata));
     requireScope(identity, method.scopes);
-    // Not earlier: an unauthenticated caller makes no spans.
+    // The span begins here, since an unauthenticated caller makes no spans.
     start.span = tracer?.span(start.rpc, start.traceparent, {
       kind: "server",
       attributes: { "rpc.system": "grpc", "workflow.request.id": start.requestId },

@@ -6,7 +6,7 @@ export interface Health {
   setServing(isServing: boolean): void;
 }
 
-/** Adds grpc.health.v1 to a server; it reports NOT_SERVING until told otherwise. */
+/** Adds grpc.health.v1 to a server. The service reports NOT_SERVING until `setServing(true)`. */
 export function addHealth(server: Server, services: readonly string[]): Health {
   const names = ["", ...services];
   const health = new HealthImplementation(

@@ -6,7 +6,7 @@ import { RenewedCertificates } from "./renewed-certificates.ts";
 import { currentCertificates } from "./tls.ts";
 import type { RpcTls } from "./tls.ts";
 
-/** The protection of HTTP between parts: the same as that of their gRPC. */
+/** The protection of HTTP between parts: the certificates of their gRPC. */
 export type HttpTls = Certificates | RenewedCertificates;
 
 const HANDSHAKE_MS = 10_000;
@@ -29,7 +29,7 @@ export function createHttpsServer(tls: HttpTls, options: ServerOptions): Server 
   }
   const asksClients = ca !== undefined;
   const server = createServer({
-    // Shorter than the time that a server takes to close, so that no handshake outlasts it.
+    // The limit is shorter than the time of closing a server, so that no handshake outlasts the server.
     handshakeTimeout: HANDSHAKE_MS,
     ...options,
     cert,

@@ -9,7 +9,7 @@ export type PrincipalType = (typeof PRINCIPAL_TYPES)[number];
 export interface Principal {
   readonly type: PrincipalType;
   readonly id: string;
-  /** For people to read, in audit entries; never a basis for a decision. */
+  /** The name in audit entries, for people only; never a basis for a decision. */
   readonly name?: string | undefined;
   /** The role of a user in the company: owner, admin, member or viewer (D10). */
   readonly role?: string | undefined;
@@ -18,7 +18,7 @@ export interface Principal {
 }
 
 /**
- * The company and the caller of a request. It always comes from a verified token; no request field
+ * The company and the caller of a request. An identity always comes from a verified token; no request field
  * overrides its company.
  */
 export interface Identity {
@@ -27,10 +27,12 @@ export interface Identity {
   readonly scopes: readonly string[];
 }
 
-/** Nobody's. */
+/** The company of a call in no company's name. */
 const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
 
-/** A service in its own name, without any right: to find out whether its tokens are accepted. */
+/**
+ * A service in its own name, without any scope. Such a call tests whether the service's tokens are accepted.
+ */
 export function serviceItself(name: string): Identity {
   return { companyId: NO_COMPANY, principal: { type: "service", id: name }, scopes: [] };
 }

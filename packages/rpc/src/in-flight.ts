@@ -117,7 +117,7 @@ export class InFlight {
 /** Aborts a call that ended before its handler and tells how it ended. */
 function abortEarly(context: CallContext): Code {
   if (context.abortReason !== undefined) return toErrorStatus(context.abortReason).code;
-  // Deadlines travel as a duration, so a caller's own one runs out a moment before ours.
+  // Deadlines travel as durations, so the caller's own deadline passes a moment before ours.
   const isLate = Date.now() >= context.start.deadlineMs - CLOCK_TOLERANCE_MS;
   const message = isLate ? "The deadline has passed." : "The caller has cancelled.";
   context.abort(new AppError("UNAVAILABLE", message));

@@ -2,8 +2,8 @@ import { AppError, isReason } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 
 /**
- * Why one of several requests of a call was refused. The messages of all services have these fields, under
- * numbers of their own (ADR 67).
+ * The refusal of one of several requests in a call. The messages of all services have these fields, with
+ * their own field numbers (ADR 67).
  */
 export interface ItemFailure {
   reason: string;
@@ -11,11 +11,11 @@ export interface ItemFailure {
   violations: Violation[];
   /** Further facts as JSON; empty when there are none. */
   detailsJson: string;
-  /** How long to wait before a retry, in milliseconds; 0 when that says nothing. */
+  /** The pause before a retry, in milliseconds; 0 when the error names none. */
   retryAfterMs: number;
 }
 
-/** What a service tells of a request that it refuses; the other requests of the call are not concerned. */
+/** The fields of a refused request. Other requests of the call are not affected. */
 export function toItemFailure(error: AppError): ItemFailure {
   const { reason, message, violations, details, retryAfterMs = 0 } = error;
   return {
@@ -28,9 +28,9 @@ export function toItemFailure(error: AppError): ItemFailure {
 }
 
 /**
- * The error that a service told with `toItemFailure`.
+ * The error behind fields that a service made with `toItemFailure`.
  *
- * @returns INTERNAL_ERROR where the answer has none, or one of an unknown reason
+ * @returns INTERNAL_ERROR for an answer without a reason, or with an unknown one
  */
 export function fromItemFailure(failure: ItemFailure | undefined): AppError {
   if (failure === undefined || !isReason(failure.reason)) {

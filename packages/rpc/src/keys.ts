@@ -24,15 +24,16 @@ export function generateSigningKey(): GeneratedSigningKey {
 /**
  * Reads an Ed25519 private key from PEM.
  *
- * @throws Error that does not show the text when it is not one
+ * @throws Error without the text, when the text is no such key
  */
 export function readSigningKey(pem: string): KeyObject {
   return requireEd25519(() => createPrivateKey(pem), "private");
 }
 
 /**
- * Reads an Ed25519 public key from PEM (a private key's PEM gives its public half) and derives its
- * id. Throws like readSigningKey.
+ * Reads an Ed25519 public key from PEM and derives its id. A private key's PEM gives its public half.
+ *
+ * @throws Error like readSigningKey
  */
 export function readVerificationKey(pem: string): { keyId: string; key: KeyObject } {
   const key = requireEd25519(() => createPublicKey(pem), "public");
@@ -40,8 +41,8 @@ export function readVerificationKey(pem: string): { keyId: string; key: KeyObjec
 }
 
 /**
- * The id of a key is derived from its public half, so that a verifier needs nothing but the keys
- * themselves: the first 16 characters of the base64url SHA-256 of the SPKI form.
+ * Derives the id of a key from its public half: the first 16 characters of the base64url SHA-256 of the SPKI
+ * form. So a verifier needs the keys only.
  */
 export function keyIdOf(key: KeyObject): string {
   const publicKey = key.type === "private" ? createPublicKey(key) : key;
@@ -54,7 +55,7 @@ function requireEd25519(read: () => KeyObject, kind: "private" | "public"): KeyO
   try {
     key = read();
   } catch {
-    // The parser's error is dropped: it could quote the key.
+    // The parser's error is dropped, since its text may quote the key.
     throw new Error(`The ${kind} key for internal tokens is not a valid PEM key.`);
   }
   if (key.asymmetricKeyType !== "ed25519") {

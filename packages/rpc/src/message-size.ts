@@ -1,8 +1,8 @@
-/** The largest message unless a server or client is told otherwise. */
+/** The default limit of a message, in bytes. */
 export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * For services that answer with pages of documents, and for their clients: a hundred documents of 1 MiB
- * and what goes with them, with room to spare. Both ends of a connection need it.
+ * The limit for services that answer with pages of documents, and for their clients. The limit covers a
+ * hundred documents of 1 MiB with their metadata. Both ends of a connection need the same limit.
  */
 export const LARGE_MESSAGE_BYTES_MAX = 160 * 1024 * 1024;

@@ -2,21 +2,21 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Violation } from "@workflow/errors";
 import { z } from "zod";
 
-/** Far above what a server packs; a bound for what a broken one could make us unpack. */
+/** A bound for unpacking, far above the size that a server packs. A broken server could send more. */
 const UNPACKED_BYTES_MAX = 1024 * 1024;
 
 const violationList = z.array(z.object({ path: z.array(z.string()), message: z.string() }));
 
-/** Violations in compressed form, and how many of them. */
+/** Violations in compressed form, and their number. */
 interface PackedViolations {
   packed: Buffer;
   count: number;
 }
 
 /**
- * Compresses as many violations, from the first on, as fit into so many bytes; of what is left out the
- * last entry tells, see `withOmission`. The problems of one request resemble each other: fifty of them
- * usually take less room so than ten as plain text.
+ * Compresses the first violations, up to a number of bytes. The last entry tells the number of omitted ones,
+ * see `withOmission`. The violations of one request resemble each other: fifty packed ones usually take less
+ * room than ten as plain text.
  */
 export function packViolations(
   violations: readonly Violation[],
@@ -36,7 +36,7 @@ export function packViolations(
   return fits;
 }
 
-/** The violations that were packed; undefined for bytes that hold none. */
+/** Unpacks violations; undefined for bytes that hold none. */
 export function unpackViolations(packed: Buffer): Violation[] | undefined {
   try {
     const json = inflateRawSync(packed, { maxOutputLength: UNPACKED_BYTES_MAX }).toString();
@@ -46,7 +46,7 @@ export function unpackViolations(packed: Buffer): Violation[] | undefined {
   }
 }
 
-/** The first of so many violations; a last one says how many are missing, if any are. */
+/** The first violations up to a number. A last one tells how many are missing, if any. */
 export function withOmission(first: readonly Violation[], total: number): readonly Violation[] {
   const omitted = total - first.length;
   if (omitted === 0) return first;

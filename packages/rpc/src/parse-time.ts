@@ -1,6 +1,6 @@
 import { AppError } from "@workflow/errors";
 
-/** Whether a time is of the years 1 to 9999 (UTC): a Timestamp reaches further than a Date and Postgres. */
+/** Whether a time is in the years 1 to 9999 (UTC). A Timestamp has a wider range than a Date and Postgres. */
 export function isStorableTime(time: Date): boolean {
   const year = time.getUTCFullYear();
   return year >= 1 && year <= 9999;

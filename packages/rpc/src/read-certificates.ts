@@ -2,9 +2,9 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
 /**
- * Certificates, all PEM. On a server `ca` turns on mutual TLS: only clients with a certificate of
- * that authority are let in. On a client `ca` is what servers are checked against (the system's
- * authorities when left out), and `cert` with `key` is what it shows of itself.
+ * Certificates in PEM. On a server `ca` turns on mutual TLS: only clients with a certificate of that
+ * authority may connect. On a client `ca` is the authority of servers (by default the system's), and `cert`
+ * with `key` is the client's certificate.
  */
 export interface Certificates {
   cert?: Buffer | undefined;
@@ -14,7 +14,7 @@ export interface Certificates {
   serverName?: string | undefined;
 }
 
-/** Where the PEM files are. */
+/** The paths of the PEM files. */
 export interface CertificateFiles {
   certFile?: string | undefined;
   keyFile?: string | undefined;
@@ -22,10 +22,10 @@ export interface CertificateFiles {
 }
 
 /**
- * Reads the files that are named; null when none is.
+ * Reads the named files; null when none is named.
  *
- * @throws Error naming the setting of a file that is missing, cannot be read, or holds something else, or that a
- * key is of another certificate
+ * @throws Error with the setting of a file that is missing, unreadable or of other content, or of a key that
+ * belongs to another certificate
  */
 export async function readCertificates(files: CertificateFiles): Promise<Certificates | null> {
   const { certFile, keyFile, caFile } = files;
@@ -62,7 +62,10 @@ async function readPem(
   return pem;
 }
 
-/** Each of a chain or a bundle: one that is cut off after the first certificate is half a file. */
+/**
+ * Checks each certificate of a chain or a bundle: a file that ends after the first certificate may be half
+ * written.
+ */
 function assertCertificates(pem: Buffer): void {
   const beginnings = pem.toString("latin1").split(/(?=-----BEGIN)/);
   const blocks = beginnings.filter((block) => block.startsWith("-----BEGIN"));

@@ -2,12 +2,12 @@ import type { ServerReadableStream } from "@grpc/grpc-js";
 import type { CallContext } from "./context.ts";
 
 /**
- * The requests of a client stream, each read off the connection only when it is asked for, so that a
- * sender is slowed down to the pace of the handler and one request is in memory: grpc-js itself reads
- * 16 ahead, however large. Ends with an error as soon as the call is aborted.
+ * The requests of a client stream. Each is read from the connection only on demand, so the handler's pace
+ * slows the sender down, and one request is in memory. grpc-js itself reads 16 ahead, of any size. An aborted
+ * call ends the iterable with an error at once.
  *
- * @param unbox makes the request of what was read
- * @param onEnd the caller has sent everything
+ * @param unbox returns the request in a received item
+ * @param onEnd called when the caller has sent all requests
  */
 export async function* readRequests<T>(
   call: ServerReadableStream<T, Buffer>,
@@ -29,14 +29,14 @@ export async function* readRequests<T>(
     }
     onEnd();
   } catch (error) {
-    // What destroying the stream throws says less.
+    // The error of a destroyed stream says less.
     throw context.abortReason ?? error;
   } finally {
     context.signal.removeEventListener("abort", stop);
   }
 }
 
-/** Makes a stream read nothing by itself; returns what lets it read one item. */
+/** Stops a stream from reading by itself. Returns a function that lets the stream read one item. */
 function holdBack(call: ServerReadableStream<unknown, Buffer>): () => void {
   const read = call._read.bind(call);
   let isAllowed = false;

@@ -5,8 +5,8 @@ import { load } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
 
 /**
- * Adds server reflection for some services. The package of each says where its `.proto` files are
- * below the root: those of `workflow.runs.v1.RunsService` in `workflow/runs/v1`.
+ * Adds server reflection for some services. A service's package gives the path of its `.proto` files below
+ * the root: `workflow/runs/v1` for `workflow.runs.v1.RunsService`.
  */
 export async function addReflection(
   server: Server,

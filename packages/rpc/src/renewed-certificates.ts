@@ -2,20 +2,23 @@ import { X509Certificate } from "node:crypto";
 import { readCertificates } from "./read-certificates.ts";
 import type { CertificateFiles, Certificates } from "./read-certificates.ts";
 
-/** What somebody who follows the files hears. */
+/** The callbacks of a follower of the files. */
 export interface RenewalReport {
-  /** New certificates are in use from now on. */
+  /** Called when new certificates are in use. */
   onRenewed(): void;
-  /** The files have changed to something that cannot be used; said once for each reason. */
+  /** Called when the files have become unusable, once for each reason. */
   onTrouble(reason: string): void;
 }
 
-/** How often the files are read: they are small, and what replaces them may be a link of a link. */
+/**
+ * The interval of reading the files. The files are small, and a renewal may replace a link of a link, which a
+ * watch would miss.
+ */
 const LOOK_MS = 10_000;
 
 /**
- * Certificates of files that somebody renews. New connections have what was last read whole; files that are half
- * written, or a key and a certificate that do not belong together, change nothing.
+ * Certificates of files that are renewed. New connections use the last complete certificates. Half-written
+ * files change nothing, nor does a key that does not belong to the certificate.
  */
 export class RenewedCertificates {
   readonly #files: CertificateFiles;
@@ -23,35 +26,35 @@ export class RenewedCertificates {
   #current: Certificates;
   #trouble: string | null = null;
 
-  /** @param first what the files hold now */
+  /** @param first the current certificates of the files */
   constructor(files: CertificateFiles, first: Certificates) {
     this.#files = files;
     this.#current = first;
   }
 
-  /** Those that new connections have. */
+  /** The certificates of new connections. */
   current(): Certificates {
     return this.#current;
   }
 
-  /** Why the files cannot be used as they are now; null when they can. */
+  /** The reason why the files are unusable now; null when they are usable. */
   trouble(): string | null {
     return this.#trouble;
   }
 
-  /** When the own certificate ends, in milliseconds since the epoch; null without one. */
+  /** The end of the own certificate, in milliseconds since the epoch; null without one. */
   expiresAt(): number | null {
     const { cert } = this.#current;
     return cert === undefined ? null : new X509Certificate(cert).validToDate.getTime();
   }
 
-  /** Calls for each renewal, until the function that it returns is called. */
+  /** Calls a listener for each renewal, until the returned function is called. */
   onRenewal(listener: (certificates: Certificates) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Reads the files again and again until the function that it returns is called. */
+  /** Reads the files again and again, until the returned function is called. */
   follow(report: RenewalReport, everyMs = LOOK_MS): () => void {
     let isLooking = false;
     const timer = setInterval(() => {

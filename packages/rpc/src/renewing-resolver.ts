@@ -7,12 +7,12 @@ type Resolver = ReturnType<typeof experimental.createResolver>;
 
 const SCHEME = "renewing-dns";
 const RENEW_MS = 30_000;
-/** The channel option that says how often names are looked up, in milliseconds. */
+/** The channel option for the interval of lookups, in milliseconds. */
 const RENEW_OPTION = "workflow.renew_ms";
 
 /**
- * Looks names up again and again. grpc-js by itself does so when a connection ends only: replicas that are
- * added behind a name would get no calls from those who are connected to the others.
+ * Looks up names again and again. grpc-js looks up a name only when a connection ends, so clients of existing
+ * replicas would never call added ones.
  */
 class RenewingResolver implements Resolver {
   readonly #dns: Resolver;
@@ -35,7 +35,7 @@ class RenewingResolver implements Resolver {
     this.#dns.destroy();
   }
 
-  /** What a server's certificate has to be for. */
+  /** The name that a server's certificate must have. */
   static getDefaultAuthority(target: Target): string {
     return target.path;
   }
@@ -48,9 +48,9 @@ export function renewingTarget(name: string): string {
   return `${SCHEME}:${name}`;
 }
 
-/** What a channel to such a target needs besides. */
+/** The further channel options of such a target. */
 export function renewingOptions(renewMs = RENEW_MS): Readonly<Record<string, number>> {
-  // As often as it is asked to, but not faster where connections fail.
+  // The minimum is the interval itself, but 5 s at most: failed connections ask for lookups, too.
   return {
     [RENEW_OPTION]: renewMs,
     "grpc.dns_min_time_between_resolutions_ms": Math.min(renewMs, 5_000),

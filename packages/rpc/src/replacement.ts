@@ -1,12 +1,12 @@
 import { connectivityState as State } from "@grpc/grpc-js";
 import type { Client } from "@grpc/grpc-js";
 
-/** Enough for a process that is started again, little for a caller who would be refused in the end. */
+/** The time covers the restart of a process, and is short for a caller who is refused in the end. */
 const REPLACEMENT_MS = 5_000;
 
 /**
- * Lets calls wait while the last replica of a service is being replaced. A service that has been away for
- * longer, or that never was there, is not waited for: its callers are refused at once.
+ * Lets calls wait while the last replica of a service is replaced. Calls do not wait for a service that has
+ * been away for longer, or that never was there: these are refused at once.
  */
 export class Replacement {
   readonly #client: Client;
@@ -20,7 +20,7 @@ export class Replacement {
 
   /**
    * Undefined when a call may be made now. Otherwise resolves when there is a connection, when the time for
-   * one has passed, or when the call itself is over. Never rejects.
+   * one has passed, or when the call is over. Never rejects.
    *
    * @param deadline of the call, in milliseconds since the epoch
    */

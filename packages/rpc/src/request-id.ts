@@ -1,4 +1,4 @@
-/** The form of request ids that are taken over from callers (D7). */
+/** The form of request ids that a service accepts from callers (D7). */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 export function isRequestId(text: string): boolean {

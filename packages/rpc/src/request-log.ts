@@ -3,7 +3,7 @@ import type { AppError } from "@workflow/errors";
 import type { Level, Logger } from "pino";
 import type { CallStart } from "./context.ts";
 
-/** What a metrics hook gets for each finished request. */
+/** The facts of a finished request, for metrics. */
 export interface RequestOutcome {
   /** For example `workflow.runs.v1.RunsService/GetRun`. */
   rpc: string;
@@ -20,7 +20,7 @@ export type ReportRequest = (
   error?: AppError,
 ) => void;
 
-/** What a caller did wrong is no warning. */
+/** Mistakes of callers are no warnings. */
 const LEVELS: Readonly<Partial<Record<Code, Level>>> = {
   [Code.OK]: "debug",
   [Code.INTERNAL]: "error",
@@ -31,7 +31,9 @@ const LEVELS: Readonly<Partial<Record<Code, Level>>> = {
   [Code.RESOURCE_EXHAUSTED]: "warn",
 };
 
-/** Codes that are an error of the one who serves; the others are the caller's affair (semantic conventions). */
+/**
+ * The codes that are a server's errors; the others are a caller's (semantic conventions of OpenTelemetry).
+ */
 const FAULTS: ReadonlySet<Code> = new Set([
   Code.UNKNOWN,
   Code.DEADLINE_EXCEEDED,
@@ -41,7 +43,7 @@ const FAULTS: ReadonlySet<Code> = new Set([
   Code.DATA_LOSS,
 ]);
 
-/** Writes one line for each request: what was called, by whom and how it ended; never contents. */
+/** Writes one line for each request: the method, the caller and the outcome; never contents. */
 export function createRequestReport(
   logger: Logger,
   onRequest: ((outcome: RequestOutcome) => void) | undefined,
@@ -69,7 +71,7 @@ export function createRequestReport(
   };
 }
 
-/** A fault of ours is shown with its cause; of the rest, its reason and our internal note. */
+/** A fault of ours is logged with its cause; other errors with their reason and internal note. */
 function describe(error: AppError | undefined, level: Level): object {
   if (error === undefined) return {};
   const { reason, internal } = error;

@@ -6,41 +6,41 @@ import { z } from "zod";
 import { isRevocable, isTokenIssuer, MINTED_LIFE_SECONDS_MAX } from "./token-issuers.ts";
 import type { TokenAudience } from "./token-issuers.ts";
 
-/** Tells which tokens were taken back. */
+/** Tells which tokens were revoked. */
 export interface RevokedTokens {
   /**
-   * Whether the token of this name was revoked, as of five seconds ago at most. Rejects with
-   * UNAVAILABLE when that cannot be found out.
+   * Whether the token of this name was revoked. The answer is at most five seconds old.
+   *
+   * @throws AppError UNAVAILABLE when the list cannot be read
    */
   has(jti: string): Promise<boolean>;
 }
 
-/** A token that is not to be accepted any more. */
+/** A revoked token. */
 export interface RevokedToken {
-  /** Its name, the claim `jti`. */
+  /** The token's name, the claim `jti`. */
   jti: string;
-  /** From then on the token is refused anyway, and its row can be forgotten. */
+  /** The token's expiry; afterwards its row can be forgotten. */
   expiresAt: Date;
 }
 
-/** Below the five seconds in which a revocation counts: reading takes time itself. */
+/** The interval is below the five seconds after which a revocation applies, as reading takes time itself. */
 const FRESH_MS = 2_000;
-/** What was read longer ago says nothing any more. */
+/** The age at which a list is too old to use. */
 const STALE_MS = 5_000;
 
-/** A token lives a little longer where the clock lags behind that of Postgres. */
+/** A token lives a little longer where a clock lags behind that of Postgres. */
 const CLOCKS_APART = sql.fragment`interval '1 day'`;
 
 const jtiRow = z.object({ jti: z.string() });
 const revokedToken = z.object({ jti: z.string(), expiresAt: z.date() });
 const nothing = z.object({});
-/** As `mint-token` names them; no token looks like that. */
+/** The form of names that `mint-token` gives; no token has this form. */
 const JTI = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Reads a service's own list of revoked tokens when one that can be revoked is shown, at most every
- * two seconds however many are; while nobody shows any, never. There are as many rows as tokens were
- * revoked that have not expired, and only the admin command adds any.
+ * Reads a service's own list of revoked tokens when a call shows a revocable token, at most every two
+ * seconds. The list has a row for each revoked token that has not expired; only the admin command adds rows.
  *
  * @param now a clock in milliseconds that never goes back
  */
@@ -54,12 +54,12 @@ export function createRevokedTokens(
   let reading: Promise<unknown> | null = null;
 
   const read = async (): Promise<void> => {
-    // The age of an answer counts from the question: a revocation may overtake it.
+    // The age of an answer counts from the question, since a revocation may overtake the answer.
     const askedAt = now();
     revoked = new Set(await listRevokedTokens(database, schema));
     readAt = askedAt;
   };
-  /** Those who ask at the same time share one query. Returns why it has failed. */
+  /** Concurrent calls share one query. Returns the reason of a failure. */
   const refresh = (): Promise<unknown> => {
     reading ??= read()
       .catch((error: unknown) => error)
@@ -78,7 +78,7 @@ export function createRevokedTokens(
   };
 }
 
-/** The names of the tokens that were revoked and would be accepted otherwise. */
+/** The names of revoked tokens that would be accepted otherwise. */
 async function listRevokedTokens(
   queryable: Queryable,
   schema: TokenAudience,
@@ -102,14 +102,16 @@ export function listRevocationsOf(
   `);
 }
 
-/** What an operator names; the company is known when the token itself was given, and not verified. */
+/**
+ * The token that an operator names. The company comes from a given token, unverified; a name alone has none.
+ */
 export interface NamedRevocation extends RevokedToken {
   companyId: string | null;
 }
 
 /**
- * What is to be revoked: a token, whose signature does not matter here, or the name of one. A row is
- * kept as long as such a token can live. Null when it is neither, or a service's token.
+ * Parses the argument of a revocation: a token, whose signature is not checked, or the name of one. The row
+ * is kept until such a token expires. Null for other texts, and for a service's token.
  */
 export function parseRevocation(tokenOrJti: string, now: Date): NamedRevocation | null {
   const latestMs = now.getTime() + MINTED_LIFE_SECONDS_MAX * 1000;
@@ -127,7 +129,7 @@ export function parseRevocation(tokenOrJti: string, now: Date): NamedRevocation 
   }
 }
 
-/** Revokes a token at one service. May be repeated; the later end counts. */
+/** Revokes a token at one service. Repeating a revocation is harmless; the later expiry counts. */
 export async function insertRevokedToken(
   queryable: Queryable,
   schema: TokenAudience,
@@ -141,7 +143,7 @@ export async function insertRevokedToken(
   `);
 }
 
-/** Forgets the tokens that have expired since they were revoked. */
+/** Deletes the rows of revoked tokens that have expired. */
 export async function deleteExpiredRevocations(
   queryable: Queryable,
   schema: TokenAudience,

@@ -153,7 +153,7 @@ function readPath(field: string): string[] {
     const path: unknown = JSON.parse(field);
     if (Array.isArray(path)) return path.map(String);
   } catch {
-    // Not JSON: taken as one name below.
+    // A text that is no JSON counts as one name below.
   }
   return field === "" ? [] : [field];
 }

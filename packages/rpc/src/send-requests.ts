@@ -4,12 +4,12 @@ import type { ClientWritableStream } from "@grpc/grpc-js";
 export type Requests<Request> = AsyncIterable<Request> | Iterable<Request>;
 
 /**
- * Sends requests over a call and then ends its side. The next one is taken from the iterable when
- * the one before has left, of which grpc-js says so up to 1 MiB early; by itself it would gather 16 of
- * them, however large.
+ * Sends requests over a call and then ends this side of the call. The next request is taken from the iterable
+ * when the previous one has left. grpc-js reports that up to 1 MiB early; by itself grpc-js would gather 16
+ * requests of any size.
  *
- * @param onFailure hears what the iterable throws while the call is open
- * @returns to be called when the call is over, whichever way: nothing more is taken, and the iterable
+ * @param onFailure called with an error of the iterable while the call is open
+ * @returns a function to call when the call is over in any way: no more requests are taken, and the iterable
  * is closed
  */
 export function sendRequests(
@@ -33,13 +33,13 @@ export function sendRequests(
       if (isOver) return;
       await new Promise<void>((resolve) => {
         release = resolve;
-        // An error here is the end of the call, whose status says more. Up to that 1 MiB the answer
-        // comes without a turn of the event loop: small requests would let nothing else happen.
+        // An error here is the end of the call, whose status says more. Up to that 1 MiB grpc-js answers
+        // without a turn of the event loop, so small requests would block other work.
         call.write(value, () => setImmediate(resolve));
       });
     }
   };
-  // grpc-js tells everything by the call's status; an event without a listener ends the process.
+  // grpc-js reports all errors by the call's status. An error event without a listener would end the process.
   call.on("error", () => {});
   sendAll().catch((error: unknown) => {
     isFinished = true;
@@ -66,7 +66,7 @@ async function nextOf(iterator: AnyIterator): Promise<IteratorResult<unknown, un
   return iterator.next();
 }
 
-/** Nobody waits for it: a source that hangs must not keep the caller from its answer. */
+/** Closing is not awaited: a source that hangs must not delay the caller's answer. */
 function close(iterator: AnyIterator): void {
   const closing = async (): Promise<void> => {
     await iterator.return?.();

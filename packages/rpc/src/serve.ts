@@ -17,8 +17,8 @@ import { toErrorStatus } from "./error-status.ts";
 import { readRequests } from "./read-requests.ts";
 
 /**
- * What a request that could not be decoded is replaced by, so that it is answered and logged like
- * every other wrong request.
+ * The replacement of a request that cannot be decoded, so that such a request is answered and logged like
+ * other wrong requests.
  */
 const UNREADABLE = Symbol("unreadable request");
 
@@ -27,18 +27,18 @@ export interface DecodedRequest {
   readonly message: unknown;
 }
 
-/** What serving a call needs of the server around it. */
+/** The server's part in serving a call. */
 export interface ServeHooks {
   toAppError(error: unknown): AppError;
-  /** The caller of a client stream has sent everything and now waits for the answer. */
+  /** Called when the caller of a client stream has sent all requests and waits for the answer. */
   onReceived(context: CallContext): void;
-  /** The handler has ended; the first report of a call counts. */
+  /** Called when the handler has ended; the first report of a call counts. */
   onHandled(context: CallContext, code: Code, error?: AppError): void;
 }
 
 /**
- * Runs a unary handler. Whatever goes wrong, the serialization of the response included, is
- * answered and never thrown: grpc-js would end the process on a rejected promise.
+ * Runs a unary handler. All errors are answered and never thrown, also those of serializing the response: a
+ * rejected promise inside grpc-js would end the process.
  */
 export async function serveUnary(
   call: ServerUnaryCall<DecodedRequest, Buffer>,
@@ -62,8 +62,8 @@ export async function serveUnary(
 }
 
 /**
- * Runs a server-streaming handler: takes an item when the one before it has left, and closes the
- * iterable when the call is over. By itself grpc-js would take 16 items, whatever their size.
+ * Runs a server-streaming handler. An item is taken when the previous one has left, and the iterable is
+ * closed when the call is over. By itself grpc-js would take 16 items of any size.
  */
 export async function serveStream(
   call: ServerWritableStream<DecodedRequest, Buffer>,
@@ -78,7 +78,7 @@ export async function serveStream(
       await sent;
       if (context.abortReason !== undefined) break;
       sent = send(call, serialize(item), context.signal);
-      // Whoever awaits it is told.
+      // A caller that awaits the promise gets the error.
       sent.catch(() => {});
     }
     if (context.abortReason !== undefined) throw context.abortReason;
@@ -93,7 +93,7 @@ export async function serveStream(
   }
 }
 
-/** Resolves when the client has had room for a message; rejects when the call is over before. */
+/** Resolves when the client has room for a message; rejects when the call ends before. */
 function send(
   call: ServerWritableStream<DecodedRequest, Buffer>,
   bytes: Buffer,

@@ -39,26 +39,26 @@ import type { TokenVerifier } from "./token-verifier.ts";
 export interface RpcServerOptions {
   logger: Logger;
   verifier: TokenVerifier;
-  /** Turns what handlers throw into an AppError, for example database errors. */
+  /** Converts errors of handlers to AppErrors, for example database errors. */
   toAppError?: (error: unknown) => AppError;
-  /** Without it, plain text on addresses of this machine only. */
+  /** The protection of connections. Without it plain text is served, on addresses of this machine only. */
   tls?: RpcTls | undefined;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;
-  /** For unary calls without a deadline (default 30 s). */
+  /** The time limit of unary calls without a deadline (default 30 s). */
   defaultDeadlineMs?: number;
-  /** For streams without a deadline (default 1 h). */
+  /** The time limit of streams without a deadline (default 1 h). */
   defaultStreamDeadlineMs?: number;
-  /** The folder that `.proto` imports are relative to; reflection needs it. */
+  /** The root folder of `.proto` imports; reflection needs it. */
   protoRoot?: string;
   /**
-   * Whether reflection, which needs no token, is served. By default it is where only this machine can
-   * ask: on a loopback address or a unix socket.
+   * Whether to serve reflection, which needs no token. By default reflection is served where only this
+   * machine can ask: on a loopback address or a unix socket.
    */
   reflection?: boolean | undefined;
   /** Makes the spans of calls whose trace is recorded. */
   tracer?: Tracer | undefined;
-  /** Told of every finished request, for metrics. */
+  /** Called for every finished request, for metrics. */
   onRequest?: (outcome: RequestOutcome) => void;
 }
 
@@ -72,24 +72,24 @@ export interface RpcServer {
    * plain text is not allowed.
    */
   listen(address: string): Promise<BoundAddress>;
-  /** What the health service answers. */
+  /** Sets the answer of the health service. */
   setServing(isServing: boolean): void;
   /**
-   * Stops: unready, no new calls, open streams ended with UNAVAILABLE, running calls finished (a
-   * client stream is one when all of its requests have been read, a server stream when it is said to end
-   * by itself); what is left after `graceMs`
-   * (default 10 s) is cut off, and so are connections without a call. May be called more than once.
+   * Stops the server. Health turns to NOT_SERVING, new calls are refused, open streams end with UNAVAILABLE,
+   * and running calls finish. A client stream is running once all its requests were read, and a server stream
+   * when it declares that it ends by itself. After `graceMs` (default 10 s) the remaining calls are cut off,
+   * as are connections without a call. May be called more than once.
    */
   close(graceMs?: number): Promise<void>;
 }
 
-/** What grpc-js calls the kinds of methods. */
+/** The names of the kinds of methods in grpc-js. */
 const HANDLER_TYPE = {
   unary: "unary",
   "server-stream": "serverStream",
   "client-stream": "clientStream",
 } as const satisfies Record<AnyMethod["kind"], string>;
-/** How long the peers may take to accept the end of what was cut off. */
+/** The time for peers to accept the end of calls that were cut off. */
 const ENDING_MS = 250;
 
 /** Creates a server; see RpcServer for its life. */
@@ -189,13 +189,13 @@ class GrpcServer implements RpcServer {
   async #shutDown(graceMs: number): Promise<void> {
     const error = new AppError("UNAVAILABLE", "The service is shutting down.");
     this.#health?.setServing(false);
-    // Before tryShutdown, as drain skips connections that are closing already. Its own timer is
-    // the last resort against peers that do not read.
+    // This goes before tryShutdown, as drain skips connections that are closing. The timer of drain is the
+    // last resort against peers that do not read.
     if (this.#bound !== undefined) this.#server.drain(this.#bound.address, graceMs + ENDING_MS);
     const allClosed = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     this.#inFlight.abortStreams(error);
     for (const call of this.#openCalls) call.sendStatus(toErrorStatus(error));
-    // Connections that never spoke HTTP/2 close with nobody: it is calls that are waited for.
+    // Connections that never spoke HTTP/2 are not awaited; only calls are.
     await Promise.race([allClosed, this.#inFlight.whenIdle(), delay(graceMs)]);
     this.#inFlight.endAll(error);
     await Promise.race([allClosed, delay(2 * ENDING_MS)]);
@@ -268,19 +268,19 @@ class GrpcServer implements RpcServer {
 
   #begin(metadata: Metadata, kind: "unary" | "stream"): CallContext {
     const context = contextOf(metadata);
-    // The guard lets no call through without one.
+    // The guard admits no call without a context.
     if (context === undefined) throw new Error("The call was not admitted.");
     this.#inFlight.started(context, kind);
     return context;
   }
 
-  /** An answer could not even be handed to grpc-js; the caller sees its deadline pass. */
+  /** grpc-js did not accept the answer, so the caller's deadline passes. */
   readonly #onLost = (error: unknown): void => {
     this.#options.logger.error({ err: error }, "an answer was lost");
   };
 }
 
-/** Where a call's metadata keeps its context: a WeakMap of all calls is work for the garbage collector. */
+/** The key of a call's context in its metadata. A WeakMap of all calls would burden the garbage collector. */
 const CONTEXT = Symbol("call context");
 
 interface AdmittedMetadata extends Metadata {

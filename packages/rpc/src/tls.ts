@@ -7,22 +7,22 @@ import type { CertificateFiles, Certificates } from "./read-certificates.ts";
 import { RenewedCertificates } from "./renewed-certificates.ts";
 
 /**
- * How a connection is protected: by TLS, with certificates that stay or with those of files that are
- * renewed; or not at all, whatever the address, because something beneath it does (a service mesh).
+ * The protection of a connection: TLS with fixed certificates or with those of renewed files, or none,
+ * whatever the address, because a layer below protects it (a service mesh).
  */
 export type RpcTls = Certificates | RenewedCertificates | "plain-text-allowed";
 
-/** What the settings say of connections: where the PEM files are. */
+/** The settings of connections: the paths of the PEM files. */
 export interface RpcTlsFiles extends CertificateFiles {
-  /** Whether plain text may leave the machine when there are no files. */
+  /** Whether plain text may leave the machine where no files are named. */
   allowPlaintext?: boolean;
 }
 
 /**
- * Reads the files that are named; undefined means plain text within this machine. Files that change later are
- * taken up by whoever has them followed.
+ * Reads the named files. Undefined means plain text within this machine. A follower of the files takes up
+ * later changes.
  *
- * @throws Error naming the setting of a file that is missing, cannot be read, or holds something else
+ * @throws Error with the setting of a file that is missing, unreadable or of other content
  */
 export async function loadTls(
   settings: RpcTlsFiles,
@@ -45,7 +45,7 @@ export function serverCredentials(
   }
   if (tls instanceof RenewedCertificates) {
     const provider = grpcCertificateProvider(tls);
-    // Its first parameter is the one that the pair comes from, whatever it is called there (grpc-js 1.14).
+    // The first parameter is the provider of the pair, despite its name in grpc-js 1.14.
     return experimental.createCertificateProviderServerCredentials(
       provider,
       now.ca === undefined ? null : provider,
@@ -59,7 +59,7 @@ export function serverCredentials(
 /**
  * The credentials of a client's channel to an address.
  *
- * @throws Error when tokens and data would leave this machine in plain text without leave
+ * @throws Error when tokens and data would leave this machine in plain text without permission
  */
 export function channelCredentials(
   address: string,
@@ -75,14 +75,14 @@ export function channelCredentials(
   return credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
 }
 
-/** The name that a client is told to expect in the server's certificate. */
+/** The name that a client expects in the server's certificate. */
 export function serverNameOf(security: RpcTls | undefined): string | undefined {
   return typeof security === "object" && !(security instanceof RenewedCertificates)
     ? security.serverName
     : undefined;
 }
 
-/** The certificates of this moment. */
+/** The current certificates. */
 export function currentCertificates(tls: Certificates | RenewedCertificates): Certificates {
   return tls instanceof RenewedCertificates ? tls.current() : tls;
 }

@@ -1,43 +1,43 @@
 import type { Identity, PrincipalType } from "./identity.ts";
 
-/** Who signs internal tokens: the services that call others, and the admin command. */
+/** The issuers of internal tokens: the services that call others, and the admin command. */
 export const TOKEN_ISSUERS = ["gateway", "workflows", "runs", "webhooks", "admin"] as const;
 
 /** The claim `iss` of an internal token. */
 export type TokenIssuer = (typeof TOKEN_ISSUERS)[number];
 
-/** The services that a token can be for; each has a database schema of that name. */
+/** The services that accept tokens; each has a database schema of that name. */
 export const TOKEN_AUDIENCES = ["workflows", "runs", "tables", "integrations", "webhooks"] as const;
 
 /** One entry of the claim `aud` of an internal token. */
 export type TokenAudience = (typeof TOKEN_AUDIENCES)[number];
 
-/** What the tokens of one issuer may say; whatever goes beyond makes them worthless. */
+/** The policy of one issuer. A token that exceeds its issuer's policy is refused. */
 interface IssuerPolicy {
-  /** The kinds of callers that it speaks for; a service speaks for itself alone. */
+  /** The kinds of principals in its tokens; a service speaks for itself only. */
   principals: readonly PrincipalType[];
-  /** The scopes at each service; `public` is every one but `internal:…`, at all of them. */
+  /** The scopes at each service. `public` means all scopes but `internal:…`, at all services. */
   scopes: "public" | Readonly<Partial<Record<TokenAudience, readonly string[]>>>;
-  /** Those that it holds in its own name only, at each service; then it holds no others. */
+  /** The scopes in its own name only, at each service. A token with one of them holds no others. */
   own?: Readonly<Partial<Record<TokenAudience, readonly string[]>>>;
-  /** The longest time from a token's making to its end, in seconds. */
+  /** The longest life of a token, in seconds. */
   lifeSecondsMax: number;
-  /** Whether a token can be taken back before its end. */
+  /** Whether a token can be revoked before its expiry. */
   isRevocable: boolean;
 }
 
-/** Beginning of the scopes that services hold among themselves; no key, role or command gives one. */
+/** The prefix of scopes between services; no key, role or command grants one. */
 const INTERNAL_SCOPE = "internal:";
-/** Short, because tokens of services cannot be revoked: they are not looked up anywhere. */
+/** The life is short because tokens of services cannot be revoked. */
 export const SERVICE_LIFE_SECONDS_MAX = 120;
 
 /** The longest life of a token that the admin command mints, in seconds: 30 days. */
 export const MINTED_LIFE_SECONDS_MAX = 30 * 24 * 60 * 60;
 
-/** Who may claim what (ADR 21). A call that is new needs its scope here before it is let in. */
+/** The policies of all issuers (ADR 21). A new call needs its scope here before it is admitted. */
 const POLICIES: Readonly<Record<TokenIssuer, IssuerPolicy>> = {
   gateway: {
-    // In its own name for people who come back from a provider, of whom nothing is known yet.
+    // The gateway uses its own name for people who return from a provider and are not known yet.
     principals: ["api_key", "user", "service"],
     scopes: "public",
     own: { integrations: ["internal:authorizations"] },
@@ -53,7 +53,7 @@ const POLICIES: Readonly<Record<TokenIssuer, IssuerPolicy>> = {
   runs: {
     principals: ["service"],
     scopes: {
-      // Steps read and write rows with the rights of any caller, in the name of the run's company.
+      // Steps read and write rows with the scopes of any caller, in the name of the run's company.
       tables: ["workflows:read", "workflows:write"],
       integrations: ["internal:secrets", "internal:effects"],
     },
@@ -62,7 +62,7 @@ const POLICIES: Readonly<Record<TokenIssuer, IssuerPolicy>> = {
   },
   webhooks: {
     principals: ["service"],
-    // In its own name: whom an event is for it finds out by these calls.
+    // The service uses its own name, because these calls find the company of an event.
     scopes: {
       runs: ["internal:triggers", "internal:run_events"],
       integrations: ["internal:accounts"],
@@ -78,7 +78,7 @@ const POLICIES: Readonly<Record<TokenIssuer, IssuerPolicy>> = {
   },
 };
 
-/** The issuers without whose keys a service would refuse the calls that it is there for. */
+/** The issuers whose keys a service needs in order to accept its calls. */
 export function callersOf(audience: TokenAudience): readonly TokenIssuer[] {
   return TOKEN_ISSUERS.filter((issuer) => {
     const { scopes } = POLICIES[issuer];
@@ -86,19 +86,19 @@ export function callersOf(audience: TokenAudience): readonly TokenIssuer[] {
   });
 }
 
-/** Whether tokens of an issuer can be taken back before their end. */
+/** Whether tokens of an issuer can be revoked before their expiry. */
 export function isRevocable(issuer: TokenIssuer): boolean {
   return POLICIES[issuer].isRevocable;
 }
 
-/** What of a token its issuer's policy looks at. */
+/** The parts of a token that its issuer's policy covers. */
 export interface JudgedClaims {
   identity: Identity;
-  /** From its making to its end. */
+  /** The time from issue to expiry. */
   lifeSeconds: number;
 }
 
-/** Says what in a token its issuer may not claim at a service; null when all of it is in order. */
+/** The part of a token that its issuer may not claim at a service; null for a valid token. */
 export function policyViolation(
   issuer: TokenIssuer,
   audience: TokenAudience,
@@ -128,7 +128,7 @@ function mayHold(
   return scopes[audience]?.includes(scope) ?? false;
 }
 
-/** Whether a name is one of a service that takes tokens. */
+/** Whether a name is that of a service that accepts tokens. */
 export function isTokenAudience(value: unknown): value is TokenAudience {
   return TOKEN_AUDIENCES.some((audience) => audience === value);
 }

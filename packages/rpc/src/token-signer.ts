@@ -7,16 +7,16 @@ import { SERVICE_LIFE_SECONDS_MAX } from "./token-issuers.ts";
 import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 
 /**
- * A token is signed anew when so much of its life is left, at the latest when half of it is: the clocks of two
- * services may differ by that.
+ * A new token is signed when this much of the old one's life is left, at the latest at half of its life. The
+ * clocks of two services may differ by this time.
  */
 const RENEWED_BEFORE_END_MS = 30_000;
 
-/** Of one client: identities that are in use at the same time, about 1 KiB each. */
+/** The identities of one client that are in use at the same time, about 1 KiB each. */
 const MINTED_TOKENS_MAX = 20_000;
 
 export interface TokenSignerOptions {
-  /** As whom to sign; verifiers know the keys and the rights of each. */
+  /** The issuer to sign as; verifiers know the keys and the policy of each. */
   issuer: TokenIssuer;
   /** Ed25519, PKCS #8. */
   privateKeyPem: string;
@@ -24,12 +24,12 @@ export interface TokenSignerOptions {
   now?: () => number;
 }
 
-/** What a token is for. */
+/** The options of a token. */
 export interface TokenTerms {
-  /** The services that are to accept it. */
+  /** The services that accept the token. */
   audience: TokenAudience | readonly TokenAudience[];
   ttlSeconds: number;
-  /** Names the token, so that it can be revoked; a random one when left out. */
+  /** The token's name, by which it can be revoked; a random one by default. */
   jti?: string;
 }
 
@@ -38,7 +38,7 @@ export interface TokenSigner {
   sign(identity: Identity, terms: TokenTerms): Promise<string>;
 }
 
-/** Hands out tokens for identities, signing only when it must. */
+/** Provides tokens for identities, and signs only when needed. */
 export interface TokenMinter {
   mint(identity: Identity): Promise<string>;
 }
@@ -74,7 +74,7 @@ export function createTokenSigner(options: TokenSignerOptions): TokenSigner {
   };
 }
 
-/** The tokens of one client. */
+/** The options of one client's tokens. */
 export interface TokenMinterOptions {
   /** The service that is called; no other accepts the tokens. */
   audience: TokenAudience;
@@ -90,9 +90,9 @@ interface MintedToken {
 }
 
 /**
- * Keeps one signed token an identity and signs a new one 30 s before it ends, see `RENEWED_BEFORE_END_MS`.
- * A service thereby sends the same token for many calls, which lets the receiver skip the
- * signature check.
+ * Keeps one signed token for each identity and signs a new one 30 s before its expiry, see
+ * `RENEWED_BEFORE_END_MS`. So a service sends one token with many calls, and the receiver skips the signature
+ * check.
  */
 export function createTokenMinter(signer: TokenSigner, options: TokenMinterOptions): TokenMinter {
   const { audience, ttlSeconds = SERVICE_LIFE_SECONDS_MAX, now = Date.now } = options;

@@ -16,37 +16,38 @@ import {
 } from "./token-issuers.ts";
 import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 
-/** As many as a gateway keeps, about 1 KiB each. */
+/** The remembered tokens: as many as a gateway keeps, about 1 KiB each. */
 const VERIFIED_TOKENS_MAX = 20_000;
-/** So far an issuer's clock may be ahead. */
+/** The most that an issuer's clock may be ahead, in seconds. */
 const CLOCK_AHEAD_SECONDS_MAX = 60;
 
-/** The public keys, as PEM, that belong to each issuer: while one changes its key, two. */
+/** The public keys of each issuer, as PEM; two while an issuer changes its key. */
 export type IssuerKeys = Readonly<Partial<Record<TokenIssuer, readonly string[]>>>;
 
 export interface TokenVerifierOptions {
   /** The service that verifies: tokens for others are refused. */
   audience: TokenAudience;
   publicKeys: IssuerKeys;
-  /** What was taken back of the tokens that can be. */
+  /** The revoked tokens. */
   revoked: RevokedTokens;
   /** The clock, in milliseconds since the epoch. */
   now?: () => number;
 }
 
-/** Tells whom a token speaks for. */
+/** Verifies tokens. */
 export interface TokenVerifier {
   /**
-   * The identity in a token, with its objects frozen as they are shared between requests. Rejects
-   * with UNAUTHORIZED when the token is malformed, forged, expired, revoked, for another service or
-   * says what its issuer may not, and with UNAVAILABLE when revocations cannot be looked up.
+   * The identity in a token. Its objects are frozen, since requests share them.
+   *
+   * @throws AppError UNAUTHORIZED when the token is malformed, forged, expired, revoked, for another service
+   * or beyond its issuer's policy; UNAVAILABLE when revocations cannot be read
    */
   verify(token: string): Promise<Identity>;
-  /** Whether the token, verified before, was made by an issuer whose tokens can be taken back. */
+  /** Whether the token, verified before, comes from an issuer whose tokens can be revoked. */
   isRevocable(token: string): boolean;
 }
 
-/** Why a good signature was of no use: an issuer has claimed more than it may. */
+/** The reason to refuse a valid signature: the issuer claims more than its policy allows. */
 export class PolicyViolationError extends Error {
   override readonly name = "PolicyViolationError";
 }
@@ -54,7 +55,7 @@ export class PolicyViolationError extends Error {
 interface VerifiedToken {
   identity: Identity;
   expiresAtMs: number;
-  /** The name under which it may have been revoked; null when it cannot be. */
+  /** The name by which the token may be revoked; null for a token that cannot be. */
   revocableJti: string | null;
 }
 
@@ -65,10 +66,10 @@ interface KnownKey {
 }
 
 /**
- * A verifier that checks each token's signature once (about 0.1 ms) and remembers the identity
- * until the token expires; a remembered token costs a map lookup.
+ * Creates a verifier that checks each token's signature once (about 0.1 ms) and remembers the identity until
+ * the token expires. A remembered token takes a map lookup.
  *
- * @throws Error when an issuer that calls this service has no key, or a key is none
+ * @throws Error when an issuer that calls this service has no key, or an invalid one
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { audience, publicKeys, revoked, now = Date.now } = options;
@@ -159,7 +160,7 @@ function readClaims(
   if (typeof sub !== "string" || typeof exp !== "number" || typeof iat !== "number") {
     throw unauthenticated("a claim is missing");
   }
-  // A token's life counts from then: one that is made tomorrow would outlive what an issuer may give.
+  // A token's life counts from its issue. A future issue would extend the life beyond the policy.
   if (iat > nowMs / 1000 + CLOCK_AHEAD_SECONDS_MAX) {
     throw unauthenticated("the token is made in the future");
   }

@@ -3,7 +3,7 @@ import type { Span, Tracer } from "@workflow/tracing";
 import type { RpcCallOptions } from "./client-options.ts";
 import type { RpcMethodDefinition } from "./definition.ts";
 
-/** Makes a call under a span of its own, where its trace is recorded. */
+/** Makes a call under its own span, where its trace is recorded. */
 export function tracedCall<Answer>(
   tracer: Tracer | undefined,
   method: RpcMethodDefinition,
@@ -24,14 +24,14 @@ export function tracedCall<Answer>(
   );
 }
 
-/** The same for a call whose answer is a stream: the span lasts as long as somebody reads it. */
+/** Like `tracedCall`, for a streamed answer: the span lasts until the stream ends or its reader leaves. */
 export function tracedStream<Item>(
   tracer: Tracer | undefined,
   method: RpcMethodDefinition,
   options: RpcCallOptions | undefined,
   call: (options: RpcCallOptions | undefined) => AsyncGenerator<Item, void, undefined>,
 ): AsyncGenerator<Item, void, undefined> {
-  // What is never read is never called.
+  // A stream that is never read is never called.
   const isTraced = tracer !== undefined && options?.traceparent !== undefined;
   return isTraced ? readTraced(tracer, method, options, call) : call(options);
 }

@@ -5,23 +5,23 @@ import type { FieldCondition } from "../field-condition.ts";
 export const BLOCK_KINDS = ["core", "integrations", "triggers"] as const;
 export type BlockKind = (typeof BLOCK_KINDS)[number];
 
-/** One entry of the catalog, as everybody sees it: nothing in it belongs to a company. */
+/** One entry of the catalog. All companies see the same entry. */
 export interface Block {
   readonly type: string;
   readonly name: string;
   readonly description: string;
   readonly kind: BlockKind;
   readonly category?: string | undefined;
-  /** Whether nothing can be done without a connection to the provider. */
+  /** Whether every use of the block needs a connection to the provider. */
   readonly connectionRequired: boolean;
   /** Ids of actions; empty for a step type or a trigger. */
   readonly actions: readonly string[];
-  /** One for each key. */
+  /** One entry for each key. */
   readonly inputs: readonly BlockInput[];
-  /** Names of the output's members, of all actions together. */
+  /** The names of the output's members, of all actions together. */
   readonly outputs: readonly string[];
   readonly subBlocks: readonly SubBlock[];
-  /** Relative to the origin. */
+  /** The path, relative to the origin. */
   readonly links: { readonly self: string; readonly collection: string };
 }
 
@@ -30,13 +30,13 @@ export interface BlockInput {
   readonly key: string;
   readonly type: InputType;
   readonly description?: string | undefined;
-  /** JSON Schema (draft 2020-12) of a value without templates, where it says more than the type. */
+  /** JSON Schema (draft 2020-12) of a value without templates, where the schema says more than the type. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A field for one key. Where actions differ there are several of one id, of which at most one applies. */
+/** A field for one key. Actions that differ have several fields of one id, of which at most one applies. */
 export interface SubBlock {
-  /** The key of its input. */
+  /** The key of the field's input. */
   readonly id: string;
   readonly type: Control;
   readonly title?: string | undefined;
@@ -46,23 +46,23 @@ export interface SubBlock {
   readonly options?: readonly InputOption[] | undefined;
 }
 
-/** What a block is made from. */
+/** The declaration of a block. */
 export interface BlockSource extends Pick<Block, "type" | "name" | "description" | "kind"> {
   readonly category?: string | undefined;
   readonly connectionRequired?: boolean | undefined;
-  /** Of the machinery: it is in no list, and nobody finds it. */
+  /** Whether the block is internal: no list and no search shows it. */
   readonly hidden?: boolean | undefined;
-  /** What every configuration has, whatever its action. */
+  /** The inputs of every configuration, whatever its action. */
   readonly inputs?: readonly ActionInput[] | undefined;
   readonly actions?: readonly BlockAction[] | undefined;
-  /** Where no action has to be chosen: the step has the block's type then, and these inputs. */
+  /** The inputs of a block without a choice of actions; the step's type is the block's type. */
   readonly withoutAction?: readonly ActionInput[] | undefined;
   readonly outputs?: readonly string[] | undefined;
 }
 
 /** An action as a block shows it. */
 export interface BlockAction {
-  /** Behind the block's type and a dot. */
+  /** The part of the id behind the block's type and a dot. */
   readonly name: string;
   readonly title: string;
   readonly inputs: readonly ActionInput[];

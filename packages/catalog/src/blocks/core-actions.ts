@@ -244,7 +244,7 @@ const crypto: BlockSource = {
   ],
 };
 
-/** Without an action it is the step type that runs another workflow. */
+/** Without an action the block is the step type that runs another workflow. */
 const workflow: BlockSource = {
   type: "workflow",
   name: "Workflow",

@@ -7,12 +7,12 @@ import type { BlockSource } from "./block.ts";
 const ANY = z.unknown();
 const YEAR_MS = 366 * 86_400_000;
 
-/** One of several ways, of which exactly one is taken. */
+/** One of several branches, of which exactly one is taken. */
 function insteadOf(...others: readonly string[]): InputRelations {
   return { requiredWithout: others, notWith: others };
 }
 
-/** Steps within the step; where a workflow is drawn they are what lies inside. */
+/** Steps within the step; the editor draws them inside of it. */
 function steps(key: string, traits: Parameters<typeof list>[1] = {}): ActionInput {
   return list(key, { of: z.record(z.string(), ANY), control: "code", ...traits });
 }
@@ -263,7 +263,7 @@ const approval: BlockSource = {
   outputs: ["decision", "by", "comment", "data"],
 };
 
-/** What steps with an action are to the engine. Nobody chooses it: the blocks with actions stand for it. */
+/** The engine's type of steps with an action. The editor shows the blocks with actions instead. */
 const action: BlockSource = {
   type: "action",
   name: "Action",

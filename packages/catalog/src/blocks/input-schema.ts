@@ -3,10 +3,10 @@ import type { ActionInput } from "../action-input.ts";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Whole numbers without a limit of their own have these, which say nothing. */
+/** zod's bounds of unlimited whole numbers, which carry no information. */
 const SAFE_LIMITS = new Set<unknown>([Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
 
-/** The JSON Schema of inputs that share a key; undefined where it says no more than their type. */
+/** The JSON Schema of inputs that share a key; undefined where the schema says no more than their type. */
 export function schemaOf(inputs: readonly ActionInput[]): JsonSchema | undefined {
   const schemas = inputs.map((input) => toJsonSchema(input.schema));
   const distinct = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));

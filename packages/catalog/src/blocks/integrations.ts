@@ -10,7 +10,7 @@ const connectionId = text("connectionId", {
   control: "connection",
 });
 
-/** The block of a provider; undefined for one that workflows can't call. */
+/** The block of a provider; undefined for a provider that workflows cannot call. */
 export function integrationOf(provider: ProviderManifest): BlockSource | undefined {
   const { id, name, description, category, actions } = provider;
   if (actions.length === 0) return undefined;

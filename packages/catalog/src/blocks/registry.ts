@@ -18,22 +18,22 @@ const SOURCES: readonly BlockSource[] = [
 
 const visible = SOURCES.filter(({ hidden }) => hidden !== true);
 const byType = new Map(visible.map((source) => [source.type, source]));
-/** Made when they are first asked for: the JSON Schemas of all take a while. */
+/** Created on first use, as generating all JSON Schemas takes a while. */
 const made = new Map<BlockSource, Block>();
 
-/** The catalog: all blocks, or those of a kind; hidden ones are in neither. */
+/** The catalog: all blocks, or those of a kind, without hidden ones. */
 export function listBlocks(kind?: BlockKind): Block[] {
   return [...eachBlock(kind)];
 }
 
-/** The same one by one: making all for the first time takes some 80 ms. */
+/** Like `listBlocks`, one by one: creating all for the first time takes some 80 ms. */
 export function* eachBlock(kind?: BlockKind): Generator<Block> {
   for (const source of visible) {
     if (kind === undefined || source.kind === kind) yield blockOf(source);
   }
 }
 
-/** The block of this type; undefined where there is none, or where it is hidden. */
+/** The block of this type; undefined for unknown and for hidden blocks. */
 export function findBlock(type: string): Block | undefined {
   const source = byType.get(type);
   return source === undefined ? undefined : blockOf(source);

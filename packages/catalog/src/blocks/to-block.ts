@@ -7,13 +7,13 @@ import { schemaOf } from "./input-schema.ts";
 import { toSubBlocks } from "./to-sub-blocks.ts";
 import type { Field } from "./to-sub-blocks.ts";
 
-/** Where the API has the catalog. */
+/** The catalog's path in the API. */
 const COLLECTION = "/api/v1/blocks";
 
-/** The field that chooses the action, of a step; no input of an action is called so. */
+/** The field of a step that selects the action; no input of an action has this key. */
 const ACTION_KEY = "action";
 
-/** A block as the catalog shows it. */
+/** The catalog's form of a block. */
 export function toBlock(source: BlockSource): Block {
   const { type, name, description, kind, category, connectionRequired = false } = source;
   const { actions = [], inputs = [], withoutAction, outputs = [] } = source;
@@ -25,7 +25,7 @@ export function toBlock(source: BlockSource): Block {
     ...(withoutAction ?? []).map((input) => ({ input: hiddenByActions(input, ids), action: null })),
     ...actions.flatMap((action) => action.inputs.map((input) => ({ input, action: idOf(action) }))),
   ];
-  // Where an action need not be chosen, "for all of them" is still a condition.
+  // Where the action is optional, a field for all actions needs a condition, too.
   const choices = withoutAction === undefined ? ids.length : Infinity;
   return {
     type,
@@ -61,7 +61,7 @@ function hiddenByActions(input: ActionInput, ids: readonly string[]): ActionInpu
   };
 }
 
-/** One for each key; schemas that differ by action become alternatives. */
+/** One entry for each key. Schemas that differ by action become alternatives. */
 function toInputs(fields: readonly Field[]): BlockInput[] {
   const byKey = Map.groupBy(fields, ({ input }) => input.key);
   return [...byKey].map(([key, same]) => {
@@ -73,7 +73,7 @@ function toInputs(fields: readonly Field[]): BlockInput[] {
   });
 }
 
-/** What all of them say; what they need of others is said whatever else they say. */
+/** The description that all fields share, and their relations to other inputs. */
 function describe(same: readonly Field[]): string | undefined {
   const said = [...new Set(same.map(({ input }) => input.description))];
   const byWords = Map.groupBy(same, ({ input }) => describeRelations(input));
@@ -86,6 +86,6 @@ function describe(same: readonly Field[]): string | undefined {
   const own = said.length === 1 ? said[0] : undefined;
   const related = relations.join("; ");
   if (own !== undefined) return related === "" ? own : `${own}; ${related}`;
-  // Only words of ours begin with a capital: a description may begin with an identifier.
+  // Only our own words get a capital letter, since a description may begin with an identifier.
   return related === "" ? undefined : related.charAt(0).toUpperCase() + related.slice(1);
 }

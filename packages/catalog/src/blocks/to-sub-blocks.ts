@@ -2,17 +2,17 @@ import type { ActionInput } from "../action-input.ts";
 import type { FieldCondition } from "../field-condition.ts";
 import type { SubBlock } from "./block.ts";
 
-/** An input of an action; null: of the block, whatever the action. */
+/** An input of an action. Null: an input of the block, for all actions. */
 export interface Field {
   readonly input: ActionInput;
   readonly action: string | null;
 }
 
 /**
- * The fields for the inputs of a block. Inputs of several actions that look alike share one, which is
- * visible for these actions.
+ * The fields for the inputs of a block. Inputs of several actions that look alike share one, which is visible
+ * for these actions.
  *
- * @param choices how many actions there are to choose from; a field for all of them needs no condition
+ * @param choices the number of actions to choose from; a field for all of them needs no condition
  */
 export function toSubBlocks(fields: readonly Field[], choices: number): SubBlock[] {
   const alike = Map.groupBy(fields, ({ input, action }) => {
@@ -44,7 +44,7 @@ export function toSubBlocks(fields: readonly Field[], choices: number): SubBlock
   });
 }
 
-/** Needed by all actions, by some, or when its own condition holds. */
+/** Whether all or some actions require the field, or its own condition does. */
 function requirementOf(
   same: readonly Field[],
   requiredWhen: FieldCondition | undefined,

@@ -4,7 +4,7 @@ import type { ActionInput } from "../action-input.ts";
 import type { ProviderManifest } from "../provider-manifest.ts";
 import type { BlockSource } from "./block.ts";
 
-/** The one value that a trigger's `type` or `provider` has in this block. */
+/** The constant `type` or `provider` of a trigger in this block. */
 function fixed(key: string, id: string, label: string): ActionInput {
   return choice(key, [{ id, label }], { required: true });
 }
@@ -118,7 +118,7 @@ const WITH_A_ROUTE: ReadonlySet<string> = new Set([
   "finance",
 ]);
 
-/** The trigger of a provider that can start runs: by a route of its own, or through the OAuth broker. */
+/** The trigger of a provider that can start runs: over a route of its own, or through the OAuth broker. */
 export function triggerOf({ id, name, category, auth }: ProviderManifest): BlockSource | undefined {
   if (auth.kind !== "oauth" && !WITH_A_ROUTE.has(id)) return undefined;
   return {

@@ -193,7 +193,7 @@ const dispatchWorkflow: ActionManifest = {
   request: {
     method: "POST",
     path: "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches",
-    // Without it the answer is empty and the run can't be found.
+    // Without this parameter the answer is empty and the run cannot be found.
     build: ({ parts }) => ({ ...parts, body: { ...Object(parts.body), return_run_details: true } }),
   },
   example: { owner: "octocat", repo: "hello-world", workflow_id: "ci.yml", ref: "main" },
@@ -211,7 +211,7 @@ export const github: ProviderManifest = {
     kind: "oauth",
     authorizeUrl: "https://github.com/login/oauth/authorize",
     tokenUrl: "https://github.com/login/oauth/access_token",
-    // Ends the person's grant with all its tokens, as a disconnected account wants it.
+    // Revokes the person's grant with all its tokens, as a disconnected account expects.
     // https://docs.github.com/rest/apps/oauth-applications#delete-an-app-authorization
     revokeUrl: "https://api.github.com/applications/{clientId}/grant",
     revokeRequest: {
@@ -225,7 +225,7 @@ export const github: ProviderManifest = {
       bodyType: "json",
       body: { access_token: "{accessToken}" },
     },
-    // GitHub has no narrower one for issues of private repositories.
+    // GitHub has no narrower scope for issues of private repositories.
     scopes: ["repo"],
     tokenAuth: "client_secret_post",
   },
@@ -233,12 +233,13 @@ export const github: ProviderManifest = {
   headers: {
     accept: "application/vnd.github+json",
     "x-github-api-version": "2022-11-28",
-    // GitHub refuses requests without one.
+    // GitHub refuses requests without a user agent.
     "user-agent": "workflow-automation",
   },
   verify: { method: "GET", path: "/user", accountId: "id" },
   errors: { code: ["errors.0.code"], message: ["errors.0.message", "message"] },
-  // A limit is 403 as well as 429, with Retry-After or nothing that remains; a minute where neither says more.
+  // A rate limit has status 403 or 429, with Retry-After or no remaining calls. Without both the wait is a
+  // minute.
   rateLimit: {
     statuses: [403],
     remainingHeader: "x-ratelimit-remaining",

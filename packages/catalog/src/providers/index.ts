@@ -17,7 +17,7 @@ import { sendgrid } from "./sendgrid.ts";
 import { slack } from "./slack/slack.ts";
 import { stripe } from "./stripe/stripe.ts";
 
-/** Every provider (D37); a line here is all that a new manifest needs. */
+/** All providers (D37). A new manifest needs one line here. */
 export const PROVIDERS: readonly ProviderManifest[] = [
   airwallex,
   avalara,

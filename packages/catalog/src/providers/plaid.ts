@@ -109,7 +109,7 @@ export const plaid: ProviderManifest = {
   category: "banking",
   docs: "https://plaid.com/docs/api",
   baseUrl: "https://production.plaid.com",
-  // Our own keys go with every request, and they see the Items of all companies.
+  // Our own keys go with every request and give access to the Items of all companies.
   hosts: [],
   auth: { kind: "bank" },
   operatorCredentials: { clientId: "PLAID_CLIENT_ID", clientSecret: "PLAID_CLIENT_SECRET" },
@@ -137,7 +137,7 @@ export const plaid: ProviderManifest = {
       "PRODUCT_NOT_READY",
       "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION",
     ],
-    // Not INVALID_API_KEYS: those are ours, and no connection is to blame.
+    // INVALID_API_KEYS is missing here: those keys are ours, and no connection is at fault.
     credentialCodes: ["INVALID_ACCESS_TOKEN", "ITEM_NOT_FOUND"],
     expiredCodes: [
       "ACCESS_NOT_GRANTED",

@@ -170,7 +170,7 @@ export const resend: ProviderManifest = {
   baseUrl: "https://api.resend.com",
   auth: {
     kind: "apiKey",
-    // A domain or an address, which inbound mail is matched with (D40).
+    // A domain or an address, by which inbound mail finds its connection (D40).
     fields: [{ key: "externalAccountId", required: false }],
     accountClaim: "externalAccountId",
   },
@@ -179,7 +179,7 @@ export const resend: ProviderManifest = {
   verify: {
     method: "GET",
     path: "/domains",
-    // Anybody may add a domain; the records of its name servers prove it.
+    // Any account may add a domain. Only its DNS records prove the ownership.
     domains: {
       items: "data",
       name: "name",
@@ -202,7 +202,7 @@ export const resend: ProviderManifest = {
   actions: [sendEmail, sendBatchEmails, getEmail, createContact, listContacts],
 };
 
-/** Addresses one by one, and attachments by Resend's names. */
+/** Sends addresses as a list, and attachments with Resend's names. */
 function buildEmail({ parts, inputs }: { parts: RequestParts; inputs: Inputs }): RequestParts {
   const { attachments: _, ...body } = Object(parts.body);
   for (const key of ["to", "cc", "bcc", "reply_to"]) {
@@ -233,7 +233,7 @@ function batchEmail() {
     );
 }
 
-/** A segment's contacts are at a place of their own. */
+/** A segment's contacts have their own path. */
 function atSegment({ parts, inputs }: { parts: RequestParts; inputs: Inputs }): RequestParts {
   const id = inputs["segment_id"];
   if (typeof id !== "string" || id === "") return parts;

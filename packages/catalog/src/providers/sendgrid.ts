@@ -74,7 +74,7 @@ const upsertContacts: ActionManifest = {
   docs: "https://www.twilio.com/docs/sendgrid/api-reference/contacts/add-or-update-a-contact",
   inputs: [
     json("contacts", {
-      // How many contacts that are depends on their members; SendGrid takes 30,000.
+      // The number of contacts depends on their members; SendGrid accepts 30,000.
       description: `[{email, first_name, last_name, custom_fields, …}]; contacts and their members are at most ${INPUT_ENTRIES_MAX} together`,
       required: true,
       schema: z.array(z.looseObject({ email: z.string().max(254).optional() })).min(1),
@@ -136,13 +136,14 @@ export const sendgrid: ProviderManifest = {
   baseUrl: "https://api.sendgrid.com",
   auth: { kind: "apiKey", fields: [] },
   sign: { headers: { authorization: "Bearer {apiKey}" } },
-  // A key of any scope may ask for its scopes.
+  // A key with any scope may list its scopes.
   verify: { method: "GET", path: "/v3/scopes" },
   // https://support.sendgrid.com/hc/en-us/articles/18322114821403-4XX-API-Errors-and-Troubleshooting-Suggestions
   errors: {
     code: ["errors.0.error_id"],
     message: ["errors.0.message"],
-    // With 401, like a bad key, and without a code: a plan whose credits are used up until their next reset.
+    // The message of used-up credits, until the plan's next reset. The status is 401, as for an invalid key,
+    // and there is no code.
     messages: { "Maximum credits exceeded": "exhausted" },
   },
   rateLimit: {
@@ -199,7 +200,7 @@ function buildMail({
   };
 }
 
-/** The plain version goes first, as SendGrid wants it; a template has its own. */
+/** The plain version goes first, as SendGrid requires. A template has its own versions. */
 function contentOf(inputs: Inputs): { type: string; value: string }[] {
   if (inputs["template_id"]) return [];
   const versions = [

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What an action takes; what it does is the business of the service that runs it. */
+/** The inputs of an action. The service that runs the action defines its effect. */
 export interface ActionDefinition {
   /** `<block>.<name>`, as in a step's `action`. */
   readonly id: string;

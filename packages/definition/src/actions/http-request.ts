@@ -44,8 +44,8 @@ const auth = z.discriminatedUnion(
 );
 
 /**
- * One HTTP request (D17). Null is nothing given, when it is saved as when it is sent: a template whose path leads
- * nowhere gives null. Header and query values that are null are left out.
+ * One HTTP request (D17). Null counts as absent, at saving and at sending: a template whose path does not
+ * exist gives null. Header and query values that are null are left out.
  */
 export const httpRequest: ActionDefinition = {
   id: "http.request",

@@ -19,11 +19,11 @@ import { listReferences } from "../template-scan.ts";
 import { hasTemplate, isOneTemplate, orTemplate, violationsOf } from "../zod-messages.ts";
 
 /**
- * What is wrong with the inputs of a provider's action, at paths below the config; undefined when there is
- * no such action. A template may stand for any value, at any depth, and for a part of any text: what it
- * brings is checked where the step runs. Fields that do not apply, and keys of no field, are left alone.
+ * The violations in the inputs of a provider's action, at paths below the config. Undefined when the action
+ * does not exist. A template may replace any value, at any depth, and a part of any text; the step checks the
+ * value that the template gives. Fields that do not apply are ignored, and so are unknown keys.
  *
- * @param isResolved whether known templates have their values: what came to have no effect is then left alone
+ * @param isResolved whether known templates have their values; values without effect are then ignored
  */
 export function findProviderProblems(
   id: string,
@@ -48,7 +48,7 @@ export function findProviderProblems(
 function wrongValue(input: ActionInput, config: JsonObject): Violation[] {
   const { key } = input;
   const value = ownProperty(config, key);
-  // Null and an empty text are nothing given, which was told already where something has to be.
+  // Null and an empty text count as absent. A required field has reported that before.
   if (value === undefined || value === null || value === "") return [];
   if (isOneTemplate(value)) return [];
   const parsed = input.schema.safeParse(value, { error: boundedMessages() });
@@ -64,8 +64,8 @@ function wrongValue(input: ActionInput, config: JsonObject): Violation[] {
 }
 
 /**
- * An issue, or none where a template may still make right what is wrong: one that stands for the value,
- * one in a text of a certain form, and one inside a value that its schema's refinements compare.
+ * An issue, or none where a template may still correct the value. Such a template stands in place of the
+ * value, in a text with a format, or inside a value that the schema's refinements compare.
  */
 function withoutExcused(issue: z.core.$ZodIssue, root: unknown): z.core.$ZodIssue[] {
   const value = valueAt(root, issue.path);

@@ -7,7 +7,7 @@ import { tableDelete, tableInsert, tableQuery, tableUpdate } from "./table.ts";
 import { textTemplate } from "./text-template.ts";
 import { workflowRespond } from "./workflow-respond.ts";
 
-/** Every action there is (D17). */
+/** All actions (D17). */
 export const ACTIONS: readonly ActionDefinition[] = [
   httpRequest,
   tableQuery,

@@ -3,7 +3,7 @@ import { templatable } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 import { text } from "./inputs.ts";
 
-/** Fills a text in. The placeholders are checked by the step, which also knows where they point. */
+/** Fills in a text. The step checks the placeholders, as only the step knows where their values are. */
 export const textTemplate: ActionDefinition = {
   id: "text.template",
   title: "Fill in a text",

@@ -1,14 +1,14 @@
 import { nearestTexts, oneOf, PROVIDERS } from "@workflow/catalog";
 import { ACTIONS } from "./registry.ts";
 
-/** Actions of a block that a message lists; there are too many in all. */
+/** The most actions of a block that a message lists. A list of all actions would be too long. */
 const LISTED_MAX = 12;
 
-/** What a step of type action without one is told. */
+/** The message for a step of type action that names no action. */
 export const NO_ACTION =
   'is required for a step of type action: an id such as "http.request"; the catalog (GET /blocks) lists all';
 
-/** What is said of an id that no action has: which ones come near, and where all are. */
+/** The message for an unknown action id: the nearest ids, and where to find all of them. */
 export function describeUnknownAction(id: string): string {
   const block = id.slice(0, id.indexOf("."));
   const all = allIds();

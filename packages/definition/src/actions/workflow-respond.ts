@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ActionDefinition } from "./action.ts";
 import { anyValue } from "./inputs.ts";
 
-/** Ends the run well, whatever comes after (D17). */
+/** Ends the run as completed; later steps are not executed (D17). */
 export const workflowRespond: ActionDefinition = {
   id: "workflow.respond",
   title: "Respond",

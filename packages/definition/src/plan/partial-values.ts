@@ -9,10 +9,10 @@ import type { TemplateScope } from "../template.ts";
 import { readPlaced } from "../text-template.ts";
 import type { PlacedPart } from "../text-template.ts";
 
-/** What all resolved values of one plan may have together; beyond it templates stay as written. */
+/** The bytes of all resolved values of one plan. Over this limit templates stay as written. */
 const PLAN_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Members of `run` that are known before there is one. */
+/** The members of `run` that are known before a run exists. */
 const KNOWN_OF_RUN: ReadonlySet<string> = new Set(["workflowId", "version"]);
 
 /** Whether the value of a template is known before the run. */
@@ -20,19 +20,19 @@ export function isKnown({ root, segments }: Pick<TemplatePath, "root" | "segment
   return root === "input" || (root === "run" && KNOWN_OF_RUN.has(segments[0] ?? ""));
 }
 
-/** A resolved part of a config, and whether it grew larger than a run would let it (D19). */
+/** A resolved part of a config, and whether its size exceeds the limit of a run (D19). */
 export interface PartialValue {
   value: unknown;
   isTooLarge: boolean;
 }
 
 /**
- * Resolves the templates whose values are known before the run and leaves the others as they are
- * written. Where the result would be too large everything is left.
+ * Resolves the templates whose values are known before the run. Other templates stay as written; all of them
+ * do where the result would be too large.
  */
 export class PartialResolver {
   readonly scope: TemplateScope;
-  /** What the patterns of all conditions of the plan may cost together. */
+  /** The steps of the patterns of all conditions of the plan together. */
   readonly meter: PatternMeter = createPatternMeter();
   #bytesLeft = PLAN_BYTES_MAX;
 
@@ -40,7 +40,7 @@ export class PartialResolver {
     this.scope = scope;
   }
 
-  /** Resolves a JSON value; `read` is what counts as a template in its strings. */
+  /** Resolves a JSON value; `read` parses the templates in its strings. */
   resolve(value: unknown, read: ReadTemplate<PlacedPart> = readPlaced): PartialValue {
     const bytes = new Budget(Math.min(DEFINITION_LIMITS.templateResultBytesMax, this.#bytesLeft));
     const resolved = this.#resolveInside(value, read, bytes);
@@ -98,7 +98,7 @@ export class PartialResolver {
     return text;
   }
 
-  /** A value as part of a longer text; nothing once the budget is spent. */
+  /** The text of a value inside a longer text; empty once the budget is spent. */
   #insert(path: TemplatePath, bytes: Budget): string {
     const value = resolvePath(path, this.scope);
     bytes.spend(value ?? "");

@@ -9,19 +9,19 @@ import { PartialResolver } from "./partial-values.ts";
 import { planSteps } from "./plan-steps.ts";
 import type { NamedConnection, PlannedStep } from "./plan-steps.ts";
 
-/** What a plan is made for. */
+/** The definition and the input that a plan is made for. */
 export interface PlanOptions {
-  /** What `validateDefinition` found wrong; empty when the definition is valid. */
+  /** The violations that `validateDefinition` reported; empty when the definition is valid. */
   violations: readonly Violation[];
   /** The run's input, a JSON object. */
   input: unknown;
   workflowId: string;
   version: number;
-  /** The moment after which a schedule's firings are told. */
+  /** The instant after which the firings of a schedule are listed. */
   now: Date;
 }
 
-/** What a run would do (D24). */
+/** The plan of a run (D24). */
 export interface DefinitionPlan {
   /** Whether there are no problems. */
   valid: boolean;
@@ -31,7 +31,7 @@ export interface DefinitionPlan {
   steps: PlannedStep[];
   /** Keys of all secrets that the definition names, in document order, each once. */
   secretKeys: string[];
-  /** Providers that events of the trigger come from, sorted. */
+  /** The providers that send the trigger's events, sorted. */
   triggerProviders: string[];
   /** The connections that steps name, each once. */
   namedConnections: NamedConnection[];
@@ -46,9 +46,8 @@ export interface DefinitionPlan {
 const FIRINGS = 5;
 
 /**
- * Says what a run with this input would do, without doing it: what is wrong with the definition, the
- * input and, as far as the input alone decides, with the steps that are sure to run. Takes any JSON
- * without throwing.
+ * Plans a run with this input, without side effects. Problems are those of the definition, of the input and,
+ * where the input alone decides, of the steps that are sure to run. Takes any JSON without throwing.
  */
 export function planDefinition(definition: DefinitionInput, options: PlanOptions): DefinitionPlan {
   const plan = makePlan(definition, options);
@@ -59,9 +58,9 @@ export function planDefinition(definition: DefinitionInput, options: PlanOptions
 }
 
 /**
- * The same, for a process that serves others meanwhile.
+ * Plans like `planDefinition`, in a process that serves other requests meanwhile.
  *
- * @param yieldIfDue called after each step; what it returns is waited for
+ * @param yieldIfDue called and awaited after each step
  */
 export async function planDefinitionInTurns(
   definition: DefinitionInput,
@@ -85,7 +84,7 @@ function* makePlan(
   const problems = new Problems();
   problems.addAll([], options.violations);
   problems.addAll(["input"], inputViolations(definition.inputSchema, input));
-  // With a bad definition or input there is no run whose steps could fail.
+  // An invalid definition or input allows no run, so no step can fail.
   const couldStart = problems.violations.length === 0;
   const run = { workflowId, version };
   const scope = { input, run, trigger: {}, steps: new Map(), secrets: new Map() };
@@ -112,7 +111,7 @@ function inputViolations(inputSchema: unknown, input: unknown): Violation[] {
   return schema.ok ? schema.validate(input) : [];
 }
 
-/** Events of a provider come by a connection with it; a webhook without one belongs to nobody. */
+/** Provider events need a connection with the provider. A webhook without a provider needs none. */
 function providersOf(trigger: unknown): string[] {
   const parsed = triggerSchema.safeParse(trigger);
   if (!parsed.success || parsed.data.type !== "webhook") return [];

@@ -17,13 +17,13 @@ import type { PartialResolver } from "./partial-values.ts";
 /** A step as a run would execute it. */
 export interface PlannedStep {
   id: string;
-  /** Ids from the top down, with the ids of branches between, joined by dots. */
+  /** The ids from the top down, with the ids of branches between them, joined by dots. */
   path: string;
   type: string;
   action: string | undefined;
   /**
-   * The config with the templates resolved that are known before the run; others, secrets among
-   * them, are left as they are written. Nested steps are left out.
+   * The config with the templates resolved whose values are known before the run. Other templates, such as
+   * secrets, stay as written. Nested steps are left out.
    */
   resolvedConfig: JsonObject;
 }
@@ -31,7 +31,7 @@ export interface PlannedStep {
 /** A connection that a definition names. */
 export interface NamedConnection {
   connectionId: string;
-  /** Of the step's action; undefined where the connection itself decides. */
+  /** The provider of the step's action; undefined where the connection decides. */
   provider: string | undefined;
 }
 
@@ -44,15 +44,15 @@ export interface PlannedSteps {
   unnamedProviders: string[];
   /** The agents that steps ask, in document order, each once. */
   agentIds: string[];
-  /** What would fail for certain; paths begin below `steps`. */
+  /** The problems that are certain; paths begin below `steps`. */
   problems: Violation[];
 }
 
 /**
- * Plans the steps of a definition, whatever is wrong with it. It yields after each step, so that whoever
- * has other things to do may pause there.
+ * Plans the steps of any definition, invalid ones included. Yields after each step, so that the caller may
+ * pause there.
  *
- * @param couldStart whether definition and input are valid, so that a closer look says more
+ * @param couldStart whether definition and input are valid, so that a closer check is useful
  */
 export function* planSteps(
   steps: unknown,
@@ -85,7 +85,7 @@ interface Walk {
   readonly resolver: PartialResolver;
   readonly steps: PlannedStep[];
   readonly secretKeys: Set<string>;
-  /** By id and provider. */
+  /** Connections by id and provider. */
   readonly namedConnections: Map<string, NamedConnection>;
   readonly unnamedProviders: Set<string>;
   readonly agentIds: Set<string>;
@@ -95,13 +95,13 @@ interface Walk {
   mayHaveEnded: boolean;
 }
 
-/** Where a list of steps stands. */
+/** The place of a list of steps. */
 interface Place {
-  /** In the definition, below `steps`. */
+  /** The path in the definition, below `steps`. */
   path: readonly string[];
-  /** Ids of the steps and branches around. */
+  /** The ids of the enclosing steps and branches. */
   ids: readonly string[];
-  /** Whether every run with this input that does not fail before gets here. */
+  /** Whether every run with this input reaches the list, unless it fails before. */
   isSure: boolean;
   depth: number;
 }
@@ -173,8 +173,8 @@ function noteSecrets(values: readonly unknown[], { secretKeys }: Walk): void {
 }
 
 /**
- * The connections that a step works with: one that it names, else the provider that it needs some
- * connection of. What only the run will know can't be told.
+ * Adds the connection that a step uses: the named one, or the provider of which the step needs a connection.
+ * Values that only the run knows are left out.
  */
 function noteConnection(
   { action }: TypedPart,
@@ -184,7 +184,7 @@ function noteConnection(
   const auth = ownProperty(resolved, "auth");
   const signs = isJsonObject(auth) && ownProperty(auth, "type") === "connection" ? auth : {};
   const ids = [ownProperty(signs, "connectionId"), ownProperty(resolved, "connectionId")];
-  // Null names none, as where the step runs.
+  // Null names no connection, as at execution.
   const connectionId = ids.find((id) => id !== undefined && id !== null);
   const asked = findProviderAction(action ?? "")?.provider.id ?? ownProperty(signs, "provider");
   const provider = isWritten(asked) ? asked : undefined;
@@ -195,24 +195,24 @@ function noteConnection(
   }
 }
 
-/** The agent that a step asks; what only the run will know can't be told. */
+/** Adds the agent that a step asks, unless only the run knows its id. */
 function noteAgent(resolved: JsonObject, { agentIds }: Walk): void {
   const agentId = ownProperty(resolved, "agentId");
   if (isWritten(agentId)) agentIds.add(agentId);
 }
 
-/** A text that is known before the run. */
+/** The text, where it is known before the run. */
 function isWritten(value: unknown): value is string {
   return typeof value === "string" && value !== "" && !value.includes("{{");
 }
 
-/** Whether a condition holds, as far as that is known before the run; undefined otherwise. */
+/** Whether a condition holds; undefined where only the run knows. */
 function decide(condition: unknown, { scope, meter }: PartialResolver): boolean | undefined {
   if (!listReferences(condition).every(isKnown)) return undefined;
   try {
     return evaluateCondition(compileCondition(condition), scope, meter);
   } catch {
-    // Validation has told what is wrong with it, or patterns would cost too much to be tried now.
+    // Validation has reported the condition, or its patterns are too expensive to try now.
     return undefined;
   }
 }
@@ -236,8 +236,8 @@ function resolveConfig(
 }
 
 /**
- * Adds what is wrong with a config now that templates have values. One that has none gives null,
- * which is as good as nothing given where the part may be left out.
+ * Adds the violations of a config whose templates have values. A template without a value gives null, which
+ * counts as absent where the part is optional.
  */
 function checkResolved(
   stepType: StepType,
@@ -265,7 +265,7 @@ function checkResolved(
   problems.addAll([], certain.length > 0 ? certain : found);
 }
 
-/** The blocks of a step whose steps are sure to run when it does and would fail it. */
+/** The blocks whose steps are sure to run with the step, and whose failure fails the step. */
 function findSureBlocks(
   type: string,
   resolved: JsonObject,
@@ -289,7 +289,7 @@ function hasItems(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** The one branch that is taken, or none where that is not known before the run. */
+/** The branch that is taken; none where only the run knows. */
 function findTakenBranch(
   resolved: JsonObject,
   blocks: readonly NestedBlock[],
@@ -317,7 +317,9 @@ function withoutBlocks(config: JsonObject, blocks: readonly NestedBlock[]): Json
   return blocks.reduce((rest, { path }) => replaceAt(rest, path, undefined), config);
 }
 
-/** A copy with another value at a path; an object at the empty path is merged, undefined removes. */
+/**
+ * A copy with another value at a path. At the empty path an object is merged. Undefined removes the value.
+ */
 function replaceAt(config: JsonObject, path: readonly string[], value: unknown): JsonObject {
   if (path.length === 0) return isJsonObject(value) ? { ...config, ...value } : config;
   const replaced = replaceIn(config, path, value);

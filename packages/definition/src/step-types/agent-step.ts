@@ -5,7 +5,7 @@ import { templatable } from "../zod-messages.ts";
 import type { StepType } from "./step-type.ts";
 
 const QUESTION_KEYS = ["agentId", "input", "userMessage", "overrides"] as const;
-/** Of one answer of a model (D43). */
+/** The tokens of one answer of a model (D43). */
 const MAX_TOKENS_MAX = 128_000;
 
 const configSchema = z.looseObject({

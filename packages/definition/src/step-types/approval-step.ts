@@ -7,7 +7,7 @@ import { fieldsOf } from "../step.ts";
 import { compileTemplates } from "../template.ts";
 import type { StepType } from "./step-type.ts";
 
-/** The roles that a person may have in a company (D10). */
+/** The roles of a person in a company (D10). */
 const ROLES = ["owner", "admin", "member", "viewer"] as const;
 
 const userNames = z
@@ -22,7 +22,7 @@ const userNames = z
   )
   .max(DEFINITION_LIMITS.approversMax);
 
-/** A key itself has no business in a definition, which everyone who may read workflows can see. */
+/** The key itself must not stand in a definition, which everyone with read access sees. */
 const apiKeyIds = z
   .array(z.uuid({ error: "must be the id of an API key, not the key itself" }))
   .max(DEFINITION_LIMITS.approversMax);

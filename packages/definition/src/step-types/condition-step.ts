@@ -7,9 +7,9 @@ import { idSchema } from "../step.ts";
 import { conditionConfig, stepList } from "./config-parts.ts";
 import type { StepType } from "./step-type.ts";
 
-/** The label of the steps that run when no branch holds; no branch may be called so. */
+/** The label of the steps that run when no branch matches; no branch may have this id. */
 const ELSE = "else";
-/** The id of the one branch of the form if/then/else. */
+/** The id of the single branch of the form if/then/else. */
 const THEN = "then";
 
 const branchId = idSchema.meta({ description: "Part of the paths of the steps inside" });
@@ -35,7 +35,7 @@ const configSchema = z
   })
   .meta({ oneOf: [{ required: ["branches"] }, { required: ["if", "then"] }] });
 
-/** Takes the first branch that holds: `{branches, else?}` or `{if, then, else?}` (D17). */
+/** Takes the first branch whose condition holds: `{branches, else?}` or `{if, then, else?}` (D17). */
 export const conditionStep: StepType = {
   type: "condition",
   title: "Condition",
@@ -98,7 +98,7 @@ interface Branch {
   stepsPath: string[];
 }
 
-/** The branches of either form; of a config that was not checked, those that are objects. */
+/** The branches of either form. In an unchecked config, the branches that are objects. */
 function branchesOf(config: JsonObject): Branch[] {
   if (config["if"] !== undefined) {
     const { if: when, then } = config;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Nested steps; each is checked as a step of its own, so the schema says no more than this. */
+/** Nested steps. Each is checked as a step, so this schema says no more. */
 export const stepList = z
   .array(z.unknown(), { error: "must be an array of steps" })
   .meta({ description: "Steps, run in this order" });
@@ -11,7 +11,7 @@ export const conditionConfig = z.unknown().meta({
     "A condition: {left, operator, right?, ignoreCase?}, {all: […]}, {any: […]} or {not: …}",
 });
 
-/** The connection that a step uses; which it may be is known where the step runs. */
+/** The connection that a step uses. The step checks whether the connection fits. */
 export const connectionId = z
   .string()
   .min(1)

@@ -1,34 +1,34 @@
 import { z } from "zod";
 import { templatable, templatableText } from "../zod-messages.ts";
 
-/** What an e-mail may carry besides its text. Sizes are in bytes, of files as they are decoded. */
+/** The limits of attachments. Sizes are in bytes, of decoded files. */
 export const ATTACHMENT_LIMITS = {
   countMax: 20,
   filenameCharsMax: 255,
   urlCharsMax: 8_192,
-  /** Of all attachments of a message together. */
+  /** The size of all attachments of a message together. */
   bytesMax: 10 * 1024 * 1024,
-  /** What the resolved attachments may take as JSON: base64 with line breaks, names and the like. */
+  /** The size of the resolved attachments as JSON: base64 with line breaks, names and other members. */
   resolvedBytesMax: 15 * 1024 * 1024,
 } as const;
 
-/** Letters of both alphabets (RFC 4648), with or without padding and line breaks. */
+/** The letters of both alphabets (RFC 4648), with or without padding and line breaks. */
 const BASE64 = /^[A-Za-z0-9+/_\-\s]*(?:=\s*){0,2}$/;
-/** A type without parameters, or with those that are plain words (RFC 2045). */
+/** A type without parameters, or with plain words as parameters (RFC 2045). */
 const CONTENT_TYPE =
   /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?: ?; ?[\w-]{1,64}=[\w.+-]{1,64}){0,4}$/;
-/** What holds parts or messages of its own would be a message within the message. */
+/** Types with parts or messages would make a message within the message. */
 const NESTING_TYPE = /^(?:multipart|message)\//i;
 
 /**
- * The bytes of a base64 text, of the plain or the URL alphabet, line breaks and missing padding allowed;
- * null when it is none.
+ * Decodes base64 in the plain or the URL alphabet; line breaks and missing padding are allowed. Null for
+ * other texts.
  */
 export function decodeBase64(text: string): Buffer | null {
   return BASE64.test(text) ? Buffer.from(text, "base64") : null;
 }
 
-/** What is wrong with a file's name; null when it can go into a header and is no path. */
+/** The problem of a file's name; null for a name that fits into a header and is no path. */
 export function filenameProblem(name: string): string | null {
   if (name.trim() === "" || name.length > ATTACHMENT_LIMITS.filenameCharsMax) {
     return `must have 1 to ${ATTACHMENT_LIMITS.filenameCharsMax} characters`;
@@ -39,7 +39,7 @@ export function filenameProblem(name: string): string | null {
   return /[/\\]/.test(name) ? "must be the name of a file, without folders" : null;
 }
 
-/** What is wrong with a content type; null when it can be a file's. */
+/** The problem of a content type; null for the type of a file. */
 export function contentTypeProblem(type: string): string | null {
   if (!CONTENT_TYPE.test(type)) return "must be a type such as application/pdf";
   return NESTING_TYPE.test(type) ? "must be the type of a file, not multipart or message" : null;
@@ -53,7 +53,7 @@ const url = z
   .max(ATTACHMENT_LIMITS.urlCharsMax)
   .regex(/^https?:\/\//i, { error: "must be a URL that begins with https://" });
 
-/** Names are looked at again where the message is sent: a template may bring in anything. */
+/** Names are checked again where the message is sent, since a template may give any text. */
 function addProblem(problemOf: (text: string) => string | null) {
   return (text: string, context: z.core.$RefinementCtx): void => {
     const message = problemOf(text);
@@ -82,7 +82,7 @@ const attachment = z
     ],
   });
 
-/** The attachments of an e-mail step; each, or all of them, may come from a template. */
+/** The attachments of an e-mail step. A template may give one or all of them. */
 export const attachmentsSchema = templatable(
   z.array(templatable(attachment)).max(ATTACHMENT_LIMITS.countMax),
 );

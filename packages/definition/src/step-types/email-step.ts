@@ -12,13 +12,13 @@ const MESSAGE_KEYS = ["to", "cc", "bcc", "from", "replyTo", "subject", "text", "
 /** The parts that may list several addresses. */
 const LIST_KEYS: ReadonlySet<string> = new Set(["to", "cc", "bcc", "replyTo"]);
 
-/** `a@b.c` or `Name <a@b.c>`; roughly, for what an address may be is for the mail server to say. */
+/** `a@b.c` or `Name <a@b.c>`. The check is rough: the mail server decides on addresses. */
 const ADDRESS = /^(?:[^<>\r\n]*< *[^\s@<>,;]+@[^\s@<>,;]+ *>| *[^\s@<>,;"]+@[^\s@<>,;"]+) *$/;
 const isAddress = (text: string): boolean => text.includes("{{") || ADDRESS.test(text);
 const WANTED = "an e-mail address such as ada@example.com or Ada <ada@example.com>, or a template";
 const address = z.string().refine(isAddress, { error: `must be ${WANTED}` });
 
-/** Several in one text; each entry is an address or a template. */
+/** Several addresses in one text; each entry is an address or a template. */
 const addressList = z.string().superRefine((text, context) => {
   const entries = splitAddresses(text, { templates: true });
   const message = problemOf(entries);
@@ -110,9 +110,8 @@ export const emailStep: StepType = {
 };
 
 /**
- * A list in a text is split before its templates are resolved: what one brings into the middle of an
- * entry, a name with a comma for example, adds no recipient. A field that is one template as a whole is
- * whatever it gives.
+ * Splits a list before its templates are resolved. So a template inside an entry, such as a name with a
+ * comma, adds no recipient. A field that is one template takes any value of that template.
  */
 function compileAddresses(value: unknown): CompiledValue {
   const whole = compileTemplates(value);

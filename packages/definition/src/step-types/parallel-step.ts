@@ -130,7 +130,7 @@ interface Branch {
   path: string[];
 }
 
-/** The branches, of a config that was not checked those that are objects. */
+/** The branches. In an unchecked config, the branches that are objects. */
 function branchesOf(config: JsonObject): Branch[] {
   const branches: readonly unknown[] = Array.isArray(config["branches"]) ? config["branches"] : [];
   return branches.slice(0, DEFINITION_LIMITS.branchesMax).flatMap((branch, index) => {

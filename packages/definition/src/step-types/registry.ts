@@ -10,7 +10,7 @@ import type { StepType } from "./step-type.ts";
 import { transformStep } from "./transform-step.ts";
 import { workflowStep } from "./workflow-step.ts";
 
-/** Every step type there is (D17). */
+/** All step types (D17). */
 export const STEP_TYPES: readonly StepType[] = [
   actionStep,
   emailStep,

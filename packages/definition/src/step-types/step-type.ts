@@ -6,11 +6,11 @@ import type { Problems } from "../problems.ts";
 import type { NestedBlock, TemplateField } from "../step.ts";
 import type { TemplateReference } from "../template-scan.ts";
 
-/** The parts of a step that its type is about; the config may be anything until it was checked. */
+/** The parts of a step that its type handles. The config may be any value until it was checked. */
 export interface TypedPart {
   action: string | undefined;
   config: JsonObject;
-  /** Whether the config has the values of templates that are known before a run; no where it is left out. */
+  /** Whether the templates whose values are known before a run are resolved; false by default. */
   isResolved?: boolean;
 }
 
@@ -18,21 +18,24 @@ export interface TypedPart {
 export type CompileBlock = (steps: unknown, label: string | null) => readonly CompiledStep[];
 
 /**
- * Everything that is particular to one type of step. A new type is a file with one of these, a line
- * in the registry and a member of CompiledStep. All but `compile` take any config without throwing.
+ * The particulars of one step type. A new type is a file with one of these, a line in the registry and a
+ * member of CompiledStep. All but `compile` take any config without throwing.
  */
 export interface StepType {
   readonly type: string;
-  /** For people: a name, and what it does and returns. */
+  /** A name for people, and a description of effect and output. */
   readonly title: string;
   readonly description: string;
-  /** The config's shape, also for export as JSON Schema; of an action its inputs come on top. */
+  /**
+   * The schema of the config, also exported as JSON Schema. A step of type action has the action's inputs in
+   * addition.
+   */
   readonly configSchema: z.ZodType;
-  /** Whether it follows the workflow's retry policy: it does one thing outside, which may fail. */
+  /** Whether the step follows the workflow's retry policy: it has one effect outside, which may fail. */
   readonly inheritsRetry: boolean;
-  /** Whether `connectionId` in the config names a connection that the step works with. */
+  /** Whether `connectionId` in the config names a connection that the step uses. */
   readonly takesConnection?: true;
-  /** Adds what is wrong with the step, nested steps and template syntax excepted. */
+  /** Adds the violations of the step, apart from nested steps and template syntax. */
   check(step: TypedPart, stepPath: readonly string[], problems: Problems): void;
   /** The lists of steps in the config; each is checked and counted like the top one. */
   blocks(config: JsonObject): NestedBlock[];
@@ -41,11 +44,11 @@ export interface StepType {
   /** The JSONata texts in the config. */
   readonly expressions?: (config: JsonObject) => string[];
   /**
-   * What the config reads without a template, each with the place of the text that does, in the
-   * config; as far as its expressions have been parsed.
+   * The references that the config reads without a template. Each comes with the place in the config of its
+   * text. Unparsed expressions are left out.
    */
   readonly references?: (step: TypedPart, expressions: ParsedExpressions) => TemplateReference[];
-  /** Whether the outputs of all steps can be seen, templates or not; no when it is left out. */
+  /** Whether the step can see the outputs of all steps, with or without templates; false by default. */
   readonly seesAllOutputs?: (config: JsonObject) => boolean;
   /** Compiles a step that passed `check`. */
   compile(step: TypedPart, base: CompiledStepBase, compileBlock: CompileBlock): CompiledStep;

@@ -12,7 +12,7 @@ const configSchema = z
       .unknown()
       .optional()
       .meta({ description: "Any JSON value with templates: the result" }),
-    // Braces in JSONata are its own.
+    // Braces in a JSONata text belong to JSONata.
     expression: z
       .string()
       .min(1)
@@ -29,7 +29,7 @@ const configSchema = z
   })
   .meta({ oneOf: [{ required: ["mapping"] }, { required: ["expression"] }] });
 
-/** What an expression without an input of its own can read of the run. */
+/** The parts of the run that an expression without `input` can read. */
 const READABLE_ROOTS = ["input", "steps", "trigger", "run", "loop"] as const;
 
 /** Pure computation: `{mapping}` or `{expression, input?}` (D17). */
@@ -52,7 +52,7 @@ export const transformStep: StepType = {
   },
 
   expressions: ({ expression }) => (typeof expression === "string" ? [expression] : []),
-  // What the expression reads of them is not told apart: it may go through all it sees.
+  // The members that the expression reads are unknown: it may read all that it sees.
   seesAllOutputs: (config) => typeof config["expression"] === "string" && seesScope(config),
   blocks: () => [],
   templateFields: ({ config }) => fieldsOf(config, ["mapping", "input"]),
@@ -64,7 +64,7 @@ export const transformStep: StepType = {
     if (parsed?.ok !== true) return [];
     return parsed.paths.flatMap(([root, ...segments]) => {
       const known = READABLE_ROOTS.find((each) => each === root);
-      // All steps together can be looked at; which of them is meant is not known then.
+      // An expression may read all steps together, so the steps that it uses are unknown.
       if (known === undefined || (known === "steps" && segments.length === 0)) return [];
       return { root: known, segments, path: ["expression"] };
     });
@@ -91,7 +91,7 @@ export const transformStep: StepType = {
 const SECRETS_HIDDEN =
   "does not see secrets; give it what it needs as input, as in {{secrets.KEY}}";
 
-/** Where no input is given the expression sees what templates see, without the secrets. */
+/** Without an input the expression sees the same as templates, except secrets. */
 function seesScope(config: JsonObject): boolean {
   return ownProperty(config, "input") === undefined;
 }

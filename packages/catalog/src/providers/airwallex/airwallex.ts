@@ -22,7 +22,7 @@ export const airwallex: ProviderManifest = {
       { key: "clientId", required: true, secret: true },
       { key: "externalAccountId", required: false },
     ],
-    // The login has a limit of its own, 100 a minute: its token is kept for as long as it lives.
+    // The login has its own limit, 100 a minute, so its token is kept until it expires.
     login: {
       method: "POST",
       path: "/api/v1/authentication/login",
@@ -34,13 +34,13 @@ export const airwallex: ProviderManifest = {
     accountClaim: "externalAccountId",
   },
   sign: { headers: { authorization: "Bearer {accessToken}" } },
-  // Without it the version that the account was opened with decides how payouts are named. It is the one of
+  // Without this header the account's first version decides the names of payouts. The version is that of
   // Airwallex' own SDK: https://www.npmjs.com/package/@airwallex/node-sdk (2.1.0-beta.5, apiConstants).
   headers: { "x-api-version": "2025-06-30" },
-  // The login has proven the keys; a scoped key may lack the right to read the account (403).
+  // The login has proven the keys. A scoped key may lack the permission to read the account (403).
   verify: { method: "GET", path: "/api/v1/account", badStatuses: [401], accountId: "id" },
   errors: { code: ["code"], message: ["message"] },
-  // No header says when calls are welcome again; the reference begins its backing off with a second.
+  // No header names the reset. The reference starts its backoff with a second.
   rateLimit: { codes: ["too_many_requests"], waitMs: 1_000 },
   actions: [
     getBalances,

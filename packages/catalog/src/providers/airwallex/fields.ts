@@ -14,7 +14,7 @@ export function money(key: string, traits: InputTraits = {}): ActionInput {
   return number(key, { schema: z.number().positive(), ...traits });
 }
 
-/** A time with its offset; Airwallex takes both as bounds that belong to what they bound. */
+/** A time with its offset; both bounds are inclusive. */
 export function time(key: string): ActionInput {
   const description = "A time: 2026-01-31T00:00:00Z";
   return text(key, { schema: z.iso.datetime({ offset: true }), description });
@@ -30,7 +30,7 @@ export const metadata = json("metadata", {
   description: "Texts of your own by name",
 });
 
-/** Lists by number of page, which say whether there is more. */
+/** Lists by page number, whose answers tell if there are more items. */
 export function pagesOf(member: string): Paging {
   return {
     items: "items",

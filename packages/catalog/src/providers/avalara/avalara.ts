@@ -20,7 +20,7 @@ export const avalara: ProviderManifest = {
   fieldForms: {
     accountId: /^\d{1,20}$/,
     environment: /^(production|sandbox)$/,
-    // It is part of paths, where a dot or two would lead elsewhere.
+    // The field is part of paths, where one or two dots would lead elsewhere.
     companyCode: /^(?!\.{1,2}$)[^\p{Cc}]{1,25}$/u,
   },
   auth: {
@@ -35,7 +35,7 @@ export const avalara: ProviderManifest = {
   sign: { basic: ["{accountId}", "{apiKey}"] },
   // Application; its version; library; its version; machine.
   headers: { "x-avalara-client": "Workflow Automation; 1.0; REST; v2; server" },
-  // Everybody may ask, and whoever is not known gets 200 as well.
+  // The request needs no credentials: unknown callers get 200 as well.
   verify: {
     method: "GET",
     path: "/api/v2/utilities/ping",

@@ -4,7 +4,7 @@ import type { ActionManifest, RequestParts } from "../../provider-manifest.ts";
 
 const METHODS = "https://developer.avalara.com/api-reference/avatax/rest/v2/methods/Transactions";
 
-/** Documents that AvaTax records have `Invoice` in their name; an order is worked out and forgotten. */
+/** Document types with `Invoice` in their name are recorded by AvaTax; an order is computed and forgotten. */
 const TYPES = [
   { id: "SalesOrder", label: "Sales order (an estimate)" },
   { id: "SalesInvoice", label: "Sales invoice" },
@@ -98,7 +98,7 @@ const TRANSACTION = [
   "messages",
 ];
 
-/** Codes may hold what a path can't; AvaTax has spellings of its own for these characters. */
+/** Codes may contain characters that a path cannot. AvaTax has its own spellings for these. */
 function spellCodes({ parts }: { parts: RequestParts }): RequestParts {
   const spelled = parts.path.replaceAll(
     /%(2F|2B|3F|25|23)/g,
@@ -152,7 +152,7 @@ export const createTransaction: ActionManifest = {
   request: {
     method: "POST",
     path: "/api/v2/transactions/create",
-    // A repeat replaces the document of this code, or is refused when that is committed.
+    // A repetition replaces the document of this code, or is refused when the document is committed.
     idempotencyMember: "code",
     build: ({ parts, fields }) => {
       const company = fields["companyCode"] ?? "";

@@ -9,9 +9,9 @@ import {
 } from "./envelopes.ts";
 
 /**
- * Too many reads or changes of one envelope, in 30 seconds or in an hour; how many, DocuSign does not tell. Its
- * page writes the codes with small letters, its answers with large ones. The account's reset says nothing
- * of them, so the step tries again after a while; others have envelopes of their own, and need not wait.
+ * Codes for too many reads or changes of one envelope, in 30 seconds or in an hour. DocuSign does not publish
+ * the numbers. Its page spells the codes in lower case, its answers in upper case. The account's reset does
+ * not cover these limits, so the step is retried after a pause. Calls about other envelopes need not wait.
  *
  * https://developers.docusign.com/docs/esign-rest-api/esign101/rules-and-limits/
  */
@@ -27,7 +27,7 @@ const ENVELOPE_WAITS_MS: Readonly<Record<string, number>> = Object.fromEntries(
   ]),
 );
 
-/** Accounts live in regions: the person's default account and its host are asked for after the token. */
+/** Accounts belong to regions. A request after the token finds the person's default account and its host. */
 export const docusign: ProviderManifest = {
   id: "docusign",
   name: "Docusign",
@@ -44,7 +44,7 @@ export const docusign: ProviderManifest = {
     authorizeUrl: "https://account.docusign.com/oauth/auth",
     tokenUrl: "https://account.docusign.com/oauth/token",
     revokeUrl: "https://account.docusign.com/oauth/revoke",
-    // Extended: each refresh brings a refresh token that lives for 30 days again.
+    // Extended: each refresh gives a refresh token that lives for another 30 days.
     scopes: ["signature", "extended"],
     tokenAuth: "client_secret_basic",
     userInfo: {
@@ -69,7 +69,7 @@ export const docusign: ProviderManifest = {
     ],
     retryableCodes: Object.keys(ENVELOPE_WAITS_MS),
   },
-  // So many calls of the account in an hour, until the reset, and in 30 seconds; with status 400 or 429.
+  // Limits of the account's calls in an hour, until the reset, and in 30 seconds; with status 400 or 429.
   rateLimit: {
     codes: ["HOURLY_APIINVOCATION_LIMIT_EXCEEDED", "BURST_APIINVOCATION_LIMIT_EXCEEDED"],
     objectCodes: Object.keys(ENVELOPE_WAITS_MS),

@@ -20,7 +20,7 @@ import {
 const ENVELOPES = "/accounts/{accountId}/envelopes";
 const summary = ["envelopeId", "status", "statusDateTime", "uri"];
 
-/** What of an envelope is returned with it on demand. */
+/** The parts of an envelope that are returned on demand. */
 const PARTS = [
   "custom_fields",
   "documents",
@@ -36,7 +36,7 @@ const PARTS = [
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-/** Documents are numbered; their type is the end of their name. */
+/** Numbers the documents. The type of a document is its name's extension. */
 function documentsOf(inputs: Inputs) {
   return readMailFiles(inputs, "documents").map(({ filename, content }, index) => {
     const [, fileExtension = "pdf"] = /\.([A-Za-z0-9]{1,10})$/.exec(filename) ?? [];
@@ -49,7 +49,7 @@ function documentsOf(inputs: Inputs) {
   });
 }
 
-/** Recipients without ids of their own get the first numbers that are free. */
+/** Recipients without an id get the first free numbers. */
 function recipientsOf(inputs: Inputs) {
   const people = (key: string) => {
     const value = inputs[key];
@@ -181,8 +181,8 @@ function time(key: string, title: string, required = false) {
 }
 
 /**
- * Pages by position: the reference does not say what DocuSign's `nextUri` is relative to, and the total is
- * there with every page.
+ * Pages by position. The reference does not tell the base of DocuSign's `nextUri`, and every page has the
+ * total.
  */
 export const listEnvelopes: ActionManifest = {
   name: "listEnvelopes",

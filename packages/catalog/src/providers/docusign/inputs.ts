@@ -13,7 +13,7 @@ export function guid(key: string, traits: InputTraits = {}) {
 
 export const envelopeId = guid("envelopeId", { title: "Envelope", required: true });
 
-/** What there is to say with every envelope. */
+/** The inputs of every envelope. */
 export const subject = text("emailSubject", {
   title: "Subject",
   schema: z.string().max(100),
@@ -33,7 +33,7 @@ export const status = choice(
   { title: "What to do", required: true },
 );
 
-/** The id by which DocuSign knows for seven days that an envelope was sent already. */
+/** The id by which DocuSign recognizes a repeated envelope for seven days. */
 export const transactionId = text("transactionId", {
   title: "Transaction id",
   description: "Your own id of this envelope; the step's where not given",
@@ -50,7 +50,7 @@ const person = {
   name: z.string().min(1).max(100),
 };
 
-/** Those who sign; `tabs` say where, by an anchor or by a place on a page. */
+/** The signers; `tabs` place the signatures, by an anchor or by a position on a page. */
 export const signers = list("signers", {
   description:
     '{email, name, routingOrder?, tabs?} each; tabs: {signHereTabs: [{anchorString: "/sign/"}]}',
@@ -64,7 +64,7 @@ export const signers = list("signers", {
   in: "none",
 });
 
-/** Those who get a copy. */
+/** The recipients of a copy. */
 export const carbonCopies = list("carbonCopies", {
   title: "Copies to",
   description: "{email, name, routingOrder?} each",
@@ -76,7 +76,7 @@ export const carbonCopies = list("carbonCopies", {
   in: "none",
 });
 
-/** Who takes which role of a template. */
+/** The people for the roles of a template. */
 export const templateRoles = list("templateRoles", {
   title: "Roles",
   description: "{roleName, email, name, tabs?} each",

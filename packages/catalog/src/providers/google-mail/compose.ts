@@ -5,7 +5,7 @@ import { readAddresses, readMailFiles } from "../../mail-inputs.ts";
 import type { ConnectionFields } from "../../provider-manifest.ts";
 import { uuidOf } from "../../uuid-of.ts";
 
-/** What Gmail's `raw` takes: the message by RFC 5322, in base64url. */
+/** The value of Gmail's `raw`: the message by RFC 5322, in base64url. */
 export async function composeMessage({
   inputs,
   fields,
@@ -34,15 +34,15 @@ export async function composeMessage({
       ...file,
       content: Buffer.from(content, "base64"),
     })),
-    // The same for every try of a step, so that mailboxes may know a message that was sent twice. Without
-    // one the composer would take this machine's name.
+    // The Message-ID is equal for every attempt of a step, so mailboxes may recognize a repeated message.
+    // Without one the composer would use this machine's name.
     messageId: `<${messageKey}@${sender.split("@").at(-1)}>`,
-    // Content is what it says, never the name of a file or a page.
+    // Content is always literal, never the name of a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   const message = composer.compile();
-  // Gmail reads the recipients from the headers, and sends none of Bcc on.
+  // Gmail reads the recipients from the headers, and does not forward Bcc.
   message.keepBcc = true;
   return (await message.build()).toString("base64url");
 }

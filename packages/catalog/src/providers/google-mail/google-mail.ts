@@ -17,9 +17,9 @@ export const googleMail: ProviderManifest = {
     tokenUrl: "https://oauth2.googleapis.com/token",
     revokeUrl: "https://oauth2.googleapis.com/revoke",
     issuer: "https://accounts.google.com",
-    // Reads, sends, drafts and labels; everything but deleting for good.
+    // The scope for reading, sending, drafts and labels; all but permanent deletion.
     scopes: ["https://www.googleapis.com/auth/gmail.modify"],
-    // Without these there is no refresh token, or only at the very first consent.
+    // Without these parameters there is no refresh token, or only at the first consent.
     authorizeParams: { access_type: "offline", prompt: "consent" },
     tokenAuth: "client_secret_post",
   },
@@ -30,7 +30,7 @@ export const googleMail: ProviderManifest = {
     accountId: "emailAddress",
     fields: { emailAddress: "emailAddress" },
   },
-  // Forgotten after seven days; Google recommends to ask once a day:
+  // A watch expires after seven days; Google recommends to renew it once a day:
   // https://developers.google.com/workspace/gmail/api/guides/push
   subscription: {
     method: "POST",

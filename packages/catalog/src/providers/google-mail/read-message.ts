@@ -4,7 +4,7 @@ import type { ProviderAnswer } from "../../provider-manifest.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Deeper than any mail program nests; the sender of a message chooses the depth. */
+/** A depth that no mail program reaches; a message's sender chooses its depth. */
 const PARTS_DEPTH_MAX = 50;
 
 /**
@@ -29,7 +29,7 @@ export function readMessage({ body }: ProviderAnswer): unknown {
   };
 }
 
-/** An attachment's bytes in the base64 that other steps' attachments take; Gmail gives base64url. */
+/** An attachment's bytes in plain base64, as inputs for attachments expect; Gmail gives base64url. */
 export function readAttachment({ body }: ProviderAnswer): unknown {
   const data = readPath(body, "data");
   return {
@@ -58,7 +58,7 @@ function isFile({ filename }: Part): boolean {
   return typeof filename === "string" && filename !== "";
 }
 
-/** The first part of this type that is no attachment; Gmail has decoded it to UTF-8. */
+/** The first part of this type that is no attachment. Gmail has decoded the text to UTF-8. */
 function bodyOf(parts: readonly Part[], mimeType: string): string | null {
   const part = parts.find((each) => each["mimeType"] === mimeType && !isFile(each));
   const data = readPath(part, "body.data");

@@ -8,7 +8,7 @@ import { messageId } from "./message-id.ts";
 
 const MESSAGE_IDS = /^<[^<>\s]+>(?: <[^<>\s]+>)*$/;
 
-/** What the message is composed of; `to` comes before. */
+/** The inputs of a message after `to`. */
 const messageInputs: readonly ActionInput[] = [
   mailAddresses("cc", { in: "none" }),
   mailAddresses("bcc", { in: "none" }),

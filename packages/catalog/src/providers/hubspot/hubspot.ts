@@ -10,7 +10,7 @@ import {
 import { DOCS } from "./inputs.ts";
 import { associateObjects, getObject, searchObjects, updateObject } from "./objects.ts";
 
-/** CRM v3. OAuth's version 1 ends in February 2027, so its successor is used. */
+/** CRM v3. HubSpot's OAuth version 1 ends in February 2027, so this manifest uses the next one. */
 export const hubspot: ProviderManifest = {
   id: "hubspot",
   name: "HubSpot",
@@ -45,7 +45,7 @@ export const hubspot: ProviderManifest = {
     credentialCodes: ["INVALID_AUTHENTICATION", "EXPIRED_AUTHENTICATION"],
     permissionCodes: ["MISSING_SCOPES"],
   },
-  // 429 names the policy: so many calls in ten seconds, in one for searches, or until midnight.
+  // Status 429 names the policy: a limit in ten seconds, in one second for searches, or until midnight.
   rateLimit: {
     codeWaitsMs: {
       SECONDLY: 1_000,

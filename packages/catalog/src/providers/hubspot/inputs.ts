@@ -6,7 +6,7 @@ import type { ActionManifest, RequestParts } from "../../provider-manifest.ts";
 
 export const DOCS = "https://developers.hubspot.com/docs/api-reference";
 
-/** HubSpot's own objects; custom ones are named by their id or full name. */
+/** HubSpot's own objects. Custom objects go by their id or full name. */
 const OBJECT_TYPES = [
   "contacts",
   "companies",
@@ -22,10 +22,10 @@ const OBJECT_TYPES = [
   "emails",
 ];
 
-/** What `objects` returns of one object. */
+/** The output's members of an action for one object. */
 export const objectOutputs = ["id", "properties", "createdAt", "updatedAt", "archived"];
 
-/** What is said of a value that is none for a property. */
+/** The message for a value that no property can have. */
 export const SCALAR = "must be a text, a number, true or false";
 
 /** The type of an object. */
@@ -63,7 +63,7 @@ export function properties(traits: InputTraits = {}): ActionInput {
   });
 }
 
-/** Names of properties, to be read. */
+/** The names of properties to read. */
 export const propertyNames = list("propertyNames", {
   title: "Properties",
   description: "What to return; HubSpot's defaults where not given",
@@ -79,14 +79,14 @@ export const owner = property("hubspot_owner_id", {
 /** HubSpot's ids of associations, by the input that names the other record. */
 export type AssociationTypes = Readonly<Record<string, number>>;
 
-/** Inputs that name records which the new one is associated with. */
+/** The inputs that name records to associate with the new one. */
 export function associationInputs(types: AssociationTypes): ActionInput[] {
   return Object.keys(types).map((key) => recordId(key, { in: "none" }));
 }
 
 type Build = NonNullable<ActionManifest["request"]["build"]>;
 
-/** Makes the body of a new record: values of properties are texts, associations have types. */
+/** Builds the body of a new record: property values as texts, associations with their types. */
 export function buildRecord(types: AssociationTypes = {}): Build {
   return ({ parts, inputs }) => {
     const associations = Object.entries(types).flatMap(([key, associationTypeId]) => {
@@ -102,7 +102,7 @@ export function buildRecord(types: AssociationTypes = {}): Build {
   };
 }
 
-/** `{properties}` of a body, with texts for values; null empties a property, as an empty text does. */
+/** The `{properties}` of a body, with values as texts. Null and an empty text clear a property. */
 export function propertiesOf({ body }: RequestParts): { properties: Record<string, string> } {
   const given = isJsonObject(body) && isJsonObject(body["properties"]) ? body["properties"] : {};
   const entries = Object.entries(given).map(([name, value]) => {

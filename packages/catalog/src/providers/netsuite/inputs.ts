@@ -32,9 +32,7 @@ export const record = json("record", {
   required: true,
 });
 
-/**
- * A write is answered with 204 and the record's address; the last part of that is its internal id.
- */
+/** The answer to a write is 204 with the record's address, whose last segment is the internal id. */
 export const readLocation: NonNullable<ActionManifest["answer"]> = {
   read: ({ headers, body }) => {
     const { location } = headers;

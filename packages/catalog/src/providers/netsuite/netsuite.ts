@@ -4,7 +4,7 @@ import { createRecord, getRecord, transformRecord, updateRecord, upsertRecord } 
 
 const HOST = "https://{accountId:host}.suitetalk.api.netsuite.com";
 
-/** Each account has a host of its own; the callback's `company` names the account. */
+/** Each account has its own host; the callback's `company` names the account. */
 export const netsuite: ProviderManifest = {
   id: "netsuite",
   name: "NetSuite",
@@ -12,11 +12,11 @@ export const netsuite: ProviderManifest = {
   category: "erp",
   docs: "https://docs.oracle.com/en/cloud/saas/netsuite/ns-online-help/book_1559132836.html",
   baseUrl: HOST,
-  // It is the first part of a host name, which has at most 63 characters.
+  // The field is the first label of a host name, which has at most 63 characters.
   fieldForms: { accountId: /^(?=.{1,63}$)[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$/ },
   auth: {
     kind: "oauth",
-    // For those who do not know the account yet: the person chooses it there.
+    // The URL without a known account; the person chooses the account there.
     authorizeUrl: "https://system.netsuite.com/app/login/oauth2/authorize.nl",
     tokenUrl: `${HOST}/services/rest/auth/oauth2/v1/token`,
     revokeUrl: `${HOST}/services/rest/auth/oauth2/v1/revoke`,
@@ -38,7 +38,7 @@ export const netsuite: ProviderManifest = {
     message: ["o:errorDetails.0.detail", "title"],
     credentialCodes: ["INVALID_LOGIN", "INVALID_LOGIN_ATTEMPT"],
   },
-  // So many calls at once for an account; a place is free as soon as one of them ends.
+  // The limit is of an account's concurrent calls. A place is free as soon as one call ends.
   rateLimit: { waitMs: 5_000 },
   actions: [
     createRecord,

@@ -15,7 +15,7 @@ const OPERATORS = ["=", "!=", "<", "<=", ">", ">=", "LIKE", "IN", "NOT IN"] as c
 
 const PATH = "/services/rest/query/v1/suiteql";
 
-/** SuiteQL is answered only to those who say that nothing is to be kept of it. */
+/** SuiteQL requires the header that asks NetSuite to keep no result. */
 const headers = { prefer: "transient" };
 
 function quote(value: string): string {
@@ -36,7 +36,7 @@ const literals: QueryLiterals = {
   },
 };
 
-/** Each page names the address of the next; its host is checked before credentials go there. */
+/** Each page names the address of the next one, whose host is checked before credentials are sent. */
 const paging: Paging = {
   items: "items",
   member: "items",

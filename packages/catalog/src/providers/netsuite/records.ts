@@ -12,8 +12,8 @@ function names(key: string, title: string, description: string) {
 }
 
 /**
- * NetSuite's X-NetSuite-Idempotency-Key holds for asynchronous requests alone, whose answer is a job and no
- * record: https://docs.oracle.com/en/cloud/saas/netsuite/ns-online-help/subsect_164494900632.html
+ * NetSuite's X-NetSuite-Idempotency-Key applies to asynchronous requests only, whose answer is a job instead
+ * of a record: https://docs.oracle.com/en/cloud/saas/netsuite/ns-online-help/subsect_164494900632.html
  */
 export const createRecord: ActionManifest = {
   name: "createRecord",

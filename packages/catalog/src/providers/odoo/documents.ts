@@ -8,7 +8,7 @@ const ORM = "https://www.odoo.com/documentation/19.0/developer/reference/backend
 
 const reference = { schema: z.int().min(1) };
 
-/** Fields that an action has no input for; what inputs say goes first. */
+/** Fields without an input of the action; inputs take precedence. */
 const otherValues = json("values", {
   title: "Further values",
   schema: z.record(z.string(), z.unknown()),
@@ -16,7 +16,7 @@ const otherValues = json("values", {
   in: "none",
 });
 
-/** `context` is an argument of the call, everything else a field of the record. */
+/** `context` is an argument of the call, any other input a field of the record. */
 function toRecord(
   { body }: RequestParts,
   { values }: Readonly<Record<string, unknown>>,
@@ -30,7 +30,7 @@ function toRecord(
   });
 }
 
-/** An action that creates a record of one model, with an input for each field that it usually has. */
+/** Creates an action for new records of one model, with an input for each usual field. */
 function creator(
   name: string,
   model: string,
@@ -115,7 +115,7 @@ const invoiceLine = z.strictObject({
   tax_ids: z.array(z.int().min(1)).optional(),
 });
 
-/** The ORM's commands: [0, 0, values] makes a line, [6, 0, ids] says which taxes it has. */
+/** The ORM's commands: [0, 0, values] creates a line, [6, 0, ids] sets its taxes. */
 function toCommands(lines: unknown): unknown[] {
   return z
     .array(invoiceLine)

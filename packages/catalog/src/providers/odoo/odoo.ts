@@ -3,8 +3,8 @@ import { createContact, createInvoice, createOpportunity } from "./documents.ts"
 import { createRecord, deleteRecord, getRecord, searchRecords, updateRecord } from "./records.ts";
 
 /**
- * ERP, through the JSON-2 API that Odoo has since version 19. Its predecessors can't be called with what a
- * connection has: they want the database's name and a login besides the key.
+ * ERP, through the JSON-2 API of Odoo 19 and later. The older APIs need the database's name and a login
+ * besides the key, which a connection does not have.
  */
 export const odoo: ProviderManifest = {
   id: "odoo",
@@ -13,8 +13,8 @@ export const odoo: ProviderManifest = {
   category: "erp",
   docs: "https://www.odoo.com/documentation/19.0/developer/reference/external_api.html",
   baseUrl: "https://{domain}",
-  // Its host says which database is meant; X-Odoo-Database would be for servers that can't tell by the host.
-  // With a port where it needs one, and nothing that would be a path to elsewhere.
+  // The host selects the database. X-Odoo-Database is for servers that cannot tell by the host. A port is
+  // allowed, a path is not.
   fieldForms: { domain: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/i },
   auth: {
     kind: "apiKey",
@@ -22,7 +22,7 @@ export const odoo: ProviderManifest = {
     accountField: "domain",
   },
   sign: { headers: { authorization: "Bearer {apiKey}" } },
-  // The context of a user's own is what every user may read.
+  // Every user may read their own context.
   verify: {
     method: "POST",
     path: "/json/2/res.users/context_get",
@@ -32,7 +32,7 @@ export const odoo: ProviderManifest = {
   errors: {
     code: ["name"],
     message: ["message"],
-    // Odoo answers 500 for every exception that it does not know as a user's: a field that does not exist.
+    // Odoo answers 500 for every exception that is not the user's in its eyes, such as an unknown field.
     finalCodes: [
       "builtins.AttributeError",
       "builtins.KeyError",

@@ -26,18 +26,18 @@ const values = json("values", {
   description: 'Values by field: {"name": "Ada"}; of relations the id, or commands',
 });
 
-/** Taken along by every call: language, company, time zone. */
+/** The context of every call: language, company, time zone. */
 export const context = json("context", {
   schema: z.record(z.string(), z.unknown()),
   description: 'Language and companies to work in: {"lang": "en_US", "allowed_company_ids": [1]}',
 });
 
-/** `create` gives the ids of what it made, and we ask for one. */
+/** `create` returns the ids of the new records, and the call creates one. */
 export function readCreated({ body }: ProviderAnswer): unknown {
   return { id: Array.isArray(body) ? body[0] : body };
 }
 
-/** The body that creates one record with these values, besides what is in it. */
+/** Adds the new record's values to the body. */
 export function createBody(body: unknown, record: unknown): Record<string, unknown> {
   return { ...Object(body), vals_list: [record] };
 }
@@ -61,7 +61,7 @@ export const searchRecords: ActionManifest = {
   request: {
     method: "POST",
     path: "/json/2/{model}/search_read",
-    // Pages need an order in which no record changes places.
+    // Pages need a stable order.
     build: ({ parts }) => ({ ...parts, body: { domain: [], order: "id", ...Object(parts.body) } }),
   },
   paging: {

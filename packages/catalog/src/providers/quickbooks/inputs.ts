@@ -2,17 +2,17 @@ import { z } from "zod";
 import { json, list, number, text } from "../../action-input.ts";
 import type { ActionInput, InputTraits } from "../../action-input.ts";
 
-/** Every path names the company. */
+/** The beginning of every path, which names the company. */
 export const COMPANY = "/v3/company/{realmId}";
 
-/** The last minor version; those before 75 are no longer served. */
+/** The latest minor version; versions before 75 are no longer served. */
 export const MINOR_VERSION = 75;
 
 /** The reference has a page for each entity. */
 export const ENTITY_DOCS =
   "https://developer.intuit.com/app/developer/qbo/docs/api/accounting/all-entities";
 
-/** What of an entity is there always. */
+/** The members that every entity has. */
 export const entityOutputs = ["Id", "SyncToken", "MetaData"];
 
 /** A reference to another entity, by its id. */
@@ -31,7 +31,7 @@ export function amount(key: string, title: string, traits: InputTraits = {}): Ac
   return number(key, { title, schema: z.number().min(0), ...traits });
 }
 
-/** Lines of a transaction; of these kinds, where they have kinds. */
+/** The lines of a transaction, optionally of these kinds. */
 export function lines(kinds: readonly string[] | null, traits: InputTraits = {}): ActionInput {
   const of = z.looseObject({
     DetailType: (kinds === null ? z.string() : z.enum(kinds)).optional(),
@@ -57,7 +57,7 @@ export const privateNote = text("PrivateNote", {
 });
 export const currency = reference("CurrencyRef", "Currency", { description: "ISO 4217: USD" });
 
-/** What the action has no input for. */
+/** The fields without an input of the action. */
 export const moreFields = json("fields", {
   title: "More fields",
   description: "In the words of the reference",

@@ -10,7 +10,7 @@ import { COMPANY, ENTITY_DOCS, entityOutputs, id, MINOR_VERSION } from "./inputs
 const QUERY_DOCS =
   "https://developer.intuit.com/app/developer/qbo/docs/learn/explore-the-quickbooks-online-api/data-queries";
 
-/** Entities that can be queried and read by their id. */
+/** The entities that can be queried, and read by id. */
 const ENTITIES = [
   "Account",
   "Bill",
@@ -41,7 +41,7 @@ const ENTITIES = [
   "VendorCredit",
 ];
 
-/** No OR, and a backslash before quotes. */
+/** The language has no OR; quotes get a backslash. */
 const OPERATORS = ["=", "<", "<=", ">", ">=", "LIKE", "IN"] as const;
 
 const DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:?\d\d)?)?$/;
@@ -57,7 +57,7 @@ const literals: QueryLiterals = {
   date: (value) => (DATE.test(value) ? quote(value) : null),
 };
 
-/** QuickBooks pages within the query's text, and names the entity in the answer. */
+/** QuickBooks has the page in the query's text, and the entity's name in the answer. */
 const paging: Paging = {
   items: "QueryResponse.$list",
   member: "records",
@@ -168,7 +168,7 @@ export const getRecord: ActionManifest = {
     method: "GET",
     path: `${COMPANY}/{entity}/{Id}`,
     query: { minorversion: MINOR_VERSION },
-    // The reference writes them in lower case here: /invoice/130.
+    // The reference spells entities in lower case here: /invoice/130.
     build: ({ parts, inputs }) => {
       const name = String(inputs["entity"]);
       return { ...parts, path: parts.path.replace(`/${name}/`, `/${name.toLowerCase()}/`) };

@@ -40,7 +40,7 @@ export const quickbooks: ProviderManifest = {
     fields: { companyName: "CompanyInfo.CompanyName" },
   },
   errors: {
-    // Faults of the gateway before the service are in lower case.
+    // Faults of Intuit's gateway have lower-case names.
     code: ["Fault.Error.0.code", "fault.error.0.code"],
     message: [
       "Fault.Error.0.Detail",
@@ -49,10 +49,10 @@ export const quickbooks: ProviderManifest = {
       "fault.error.0.message",
     ],
     failedWhen: { path: "Fault", exists: true },
-    // The token, or the company's permission for our application, is no longer good.
+    // The token or the company's permission for our application is invalid.
     credentialCodes: ["3200", "3100"],
   },
-  // 500 calls a minute and 10 a second for a company; Intuit asks to wait a minute.
+  // The limits are 500 calls a minute and 10 a second for a company. Intuit asks to wait a minute.
   rateLimit: { codes: ["3001"], waitMs: 60_000 },
   actions: [
     runReport,

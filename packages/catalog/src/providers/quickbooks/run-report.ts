@@ -149,7 +149,7 @@ const parameters: readonly ActionInput[] = [
   choice("sort_order", ["ascend", "descend"]),
 ];
 
-/** Each is shown for the reports that take it, and sent with no other. */
+/** The editor shows each parameter for the reports that accept it; other reports do not get it. */
 function ofTheirReports(input: ActionInput): ActionInput {
   const reports = REPORT_TYPES.filter((report) => report.parameters.includes(input.key));
   return {
@@ -158,7 +158,7 @@ function ofTheirReports(input: ActionInput): ActionInput {
   };
 }
 
-/** Header, Columns and nested Rows; which reports there are depends on the company's edition. */
+/** The output is Header, Columns and nested Rows. The company's edition decides which reports exist. */
 export const runReport: ActionManifest = {
   name: "runReport",
   title: "Run a report",

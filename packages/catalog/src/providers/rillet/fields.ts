@@ -63,7 +63,7 @@ export const updatedAfter = text("updated_after", {
   as: "updated.gt",
 });
 
-/** Rillet's lists go on with `pagination.next_cursor`, which the last page lacks. */
+/** Rillet's lists continue with `pagination.next_cursor`, which the last page lacks. */
 export function pagesOf(member: string): Paging {
   return {
     items: member,

@@ -37,7 +37,7 @@ export const record = json("record", {
   required: true,
 });
 
-/** More of the record than the action has inputs for. */
+/** Fields of the record without an input of the action. */
 export const moreFields = json("record", {
   title: "More fields",
   description: "Values by the API names of fields, those of your own included",

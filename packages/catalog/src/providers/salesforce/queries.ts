@@ -48,7 +48,7 @@ export const findRecords: ActionManifest = {
         where: inputs["where"],
         orderBy: givenText(inputs["orderBy"]),
         direction: givenText(inputs["direction"]),
-        // One more than is wanted tells whether there are more.
+        // One item over the limit tells if there are more.
         limit: limitOf(inputs) + 1,
       });
       return { ...parts, query: { ...parts.query, q } };
@@ -84,7 +84,7 @@ export const query: ActionManifest = {
   request: {
     method: "GET",
     path: `${API}/query`,
-    // Salesforce's pages have 200 to 2,000 records, and 2,000 where nobody says less.
+    // Salesforce's pages have 200 to 2,000 records, by default 2,000.
     build: ({ parts, inputs }) => ({
       ...parts,
       headers: {
@@ -99,8 +99,8 @@ export const query: ActionManifest = {
 };
 
 /**
- * Salesforce refuses fields where no object is named, so they stand with their object. Its raw `where` is left
- * out: what a template brings could change the search.
+ * Salesforce refuses fields without an object, so fields belong to their object. The raw `where` is left out,
+ * since a template's value could change the search.
  */
 const searchedObject = z.strictObject({
   name: objectName,

@@ -13,7 +13,7 @@ import {
 
 const MINUTE_MS = 60_000;
 
-/** Each company has an instance of its own; the token answer says where. */
+/** Each company has its own instance; the token answer names it. */
 export const salesforce: ProviderManifest = {
   id: "salesforce",
   name: "Salesforce",
@@ -32,7 +32,7 @@ export const salesforce: ProviderManifest = {
     scopes: ["api", "refresh_token"],
     tokenAuth: "client_secret_post",
     tokenFields: { instanceUrl: "instance_url" },
-    // The token answer tells no expiry: sessions end after the company's timeout, two hours by default.
+    // The token answer has no expiry. Sessions end after the company's timeout, two hours by default.
     tokenLivesForMs: 60 * MINUTE_MS,
   },
   sign: { headers: { authorization: "Bearer {accessToken}" } },
@@ -48,7 +48,7 @@ export const salesforce: ProviderManifest = {
     retryableCodes: ["UNABLE_TO_LOCK_ROW", "SERVER_UNAVAILABLE", "REQUEST_RUNNING_TOO_LONG"],
     credentialCodes: ["INVALID_SESSION_ID", "INVALID_AUTH_HEADER"],
   },
-  // 403 for the calls of 24 hours and for long calls at once; no header says until when.
+  // Status 403 means the limit of 24 hours or of long concurrent calls; no header names the reset.
   rateLimit: { codes: ["REQUEST_LIMIT_EXCEEDED"], waitMs: MINUTE_MS },
   actions: [
     createRecord,

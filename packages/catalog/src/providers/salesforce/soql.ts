@@ -26,7 +26,7 @@ const literals: QueryLiterals = {
   date: (value) => (DATE.test(value) ? value : null),
 };
 
-/** What a query selects; names were checked by their schemas. */
+/** The parts of a query. Schemas have checked the names. */
 export interface SoqlSelection {
   sobject: string;
   fields: readonly string[];
@@ -36,7 +36,11 @@ export interface SoqlSelection {
   limit: number;
 }
 
-/** A SOQL query. Throws InvalidInputError. */
+/**
+ * Builds a SOQL query.
+ *
+ * @throws InvalidInputError
+ */
 export function writeSoql(selection: SoqlSelection): string {
   const { sobject, fields, where, orderBy, direction = "ASC", limit } = selection;
   const conditions = writeConditions(where, literals);

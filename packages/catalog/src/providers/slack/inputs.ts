@@ -3,21 +3,21 @@ import { text } from "../../action-input.ts";
 import type { ActionInput, InputTraits } from "../../action-input.ts";
 import type { ActionManifest, Paging, RequestParts } from "../../provider-manifest.ts";
 
-/** A channel, a direct message, or a person, to whom a direct message is opened. */
+/** A channel, a direct message, or a person, for whom Slack opens a direct message. */
 export function channel(traits: InputTraits = {}): ActionInput {
   return text("channel", { description: "Its id: C…, G… or D…", required: true, ...traits });
 }
 
-/** The time that Slack names a message by. */
+/** The time by which Slack identifies a message. */
 export function timestamp(key: string, traits: InputTraits = {}): ActionInput {
   const schema = z.string().regex(/^\d+(\.\d+)?$/, "must be a time such as 1712345678.123456");
   return text(key, { schema, description: "1712345678.123456", ...traits });
 }
 
-/** Slack's writes take JSON, and warn where the character set is not said. */
+/** The content type of writes; without the character set Slack adds a warning. */
 export const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
 
-/** How Slack's lists go on; it recommends pages of 200 at most. */
+/** The paging of Slack's lists; Slack recommends pages of 200 at most. */
 export function slackPages(items: string, member = items): Paging {
   return {
     items,
@@ -27,7 +27,7 @@ export function slackPages(items: string, member = items): Paging {
   };
 }
 
-/** Slack wants several values of one argument as a text with commas. */
+/** Slack expects several values of one argument as a text with commas. */
 export function joinMember(
   place: "query" | "body",
   key: string,

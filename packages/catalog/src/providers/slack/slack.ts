@@ -40,7 +40,7 @@ export const slack: ProviderManifest = {
       "users:read.email",
     ],
     scopeSeparator: ",",
-    // An application that enables PKCE at Slack becomes a public one, without a secret.
+    // Slack turns an application with PKCE into a public one, without a secret.
     pkce: false,
     tokenAuth: "client_secret_basic",
     tokenFields: { teamId: "team.id", teamName: "team.name", botUserId: "bot_user_id" },
@@ -55,7 +55,7 @@ export const slack: ProviderManifest = {
   },
   errors: {
     code: ["error"],
-    // The particulars of invalid_arguments and invalid_blocks; the rest has its code alone.
+    // The details of invalid_arguments and invalid_blocks; other errors have a code only.
     message: ["response_metadata.messages.0", "error"],
     failedWhen: { path: "ok", equals: false },
     retryableCodes: ["fatal_error", "internal_error", "request_timeout", "service_unavailable"],

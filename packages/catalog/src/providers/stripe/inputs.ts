@@ -39,7 +39,7 @@ export function time(key: string, traits: InputTraits = {}): ActionInput {
   });
 }
 
-/** Filters for when something was created. */
+/** Filters by the time of creation. */
 export const createdRange: readonly ActionInput[] = [
   time("created_gte", { title: "Created from", as: "created[gte]" }),
   time("created_lte", { title: "Created until", as: "created[lte]" }),
@@ -74,7 +74,7 @@ export const address: ActionInput = json("address", {
   schema: addressSchema,
 });
 
-/** How Stripe's lists go on. */
+/** The paging of Stripe's lists. */
 export function stripePages(member: string): Paging {
   return {
     items: "data",

@@ -24,7 +24,7 @@ const createPaymentIntent: ActionManifest = {
     list("allowed_payment_method_types", {
       title: "Allowed payment methods",
       description: "Such as card; without it what the dashboard allows",
-      // An empty list is not sent in a form, and Stripe would allow everything.
+      // A form cannot carry an empty list, and Stripe would allow all values.
       min: 1,
       notWith: ["automatic_payment_methods"],
     }),

@@ -37,7 +37,7 @@ export const stripe: ProviderManifest = {
   errors: {
     code: ["error.code", "error.type"],
     message: ["error.message"],
-    // A key in use: the first try of this write is still under way.
+    // The idempotency key is in use: the first attempt of this write is still running.
     retryableCodes: ["idempotency_key_in_use", "lock_timeout"],
     credentialCodes: ["api_key_expired"],
   },
