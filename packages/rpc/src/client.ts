@@ -3,6 +3,9 @@ import { Client, Metadata } from "@grpc/grpc-js";
 import type { ClientReadableStream } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
 import { channelTarget } from "./address.ts";
+import { setAffinityKey } from "./affinity.ts";
+import type { AffineMethods, KeyOf, RpcAffinity } from "./affinity.ts";
+import { channelOptions } from "./channel-options.ts";
 import {
   callDeadline,
   callMetadata,
@@ -18,13 +21,11 @@ import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "
 import { checkHealth } from "./health-check.ts";
 import type { ServerHealth } from "./health-check.ts";
 import type { Identity } from "./identity.ts";
-import { MESSAGE_BYTES_MAX } from "./message-size.ts";
-import { renewingOptions } from "./renewing-resolver.ts";
 import { Replacement } from "./replacement.ts";
 import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
 import { widenSessions } from "./session-windows.ts";
-import { channelCredentials, serverNameOf } from "./tls.ts";
+import { channelCredentials } from "./tls.ts";
 import { tracedCall, tracedStream } from "./traced-calls.ts";
 
 type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends false
@@ -62,36 +63,36 @@ interface ClientLife {
 
 /**
  * Creates a client from a service definition (`RunsServiceService`) or a generated client class
- * (`RunsServiceClient`). Every call has a deadline. Calls may have effects, so only calls that no
- * server application has seen are repeated. While the server is away calls fail at once with
- * UNAVAILABLE; in the first seconds they wait for its replacement.
+ * (`RunsServiceClient`). Every call has a deadline. A call may have effects, so a call that a server
+ * application has seen is repeated only where `affinity` names its method. While the server is away
+ * calls fail at once with UNAVAILABLE; in the first seconds they wait for its replacement.
  *
  * @throws Error when the address is beyond this machine and plain text is not allowed
  */
 export function createRpcClient<D extends RpcDefinition>(
   target: { readonly service: D; readonly serviceName: string },
-  options: RpcClientOptions,
+  options: RpcClientOptions & { affinity?: RpcAffinity<D> },
 ): RpcClient<D>;
 export function createRpcClient<D extends RpcDefinition>(
   target: D,
-  options: RpcClientOptions,
+  options: RpcClientOptions & { affinity?: RpcAffinity<D> },
 ): RpcClient<D>;
 export function createRpcClient(
   target: RpcDefinition | { readonly service: RpcDefinition; readonly serviceName: string },
-  options: RpcClientOptions,
+  options: RpcClientOptions & { affinity?: Readonly<Record<string, KeyOf | undefined>> },
 ): unknown {
   widenSessions();
   releaseClosedStreams();
   limitConnecting();
   const definition = isClientClass(target) ? target.service : target;
-  const { address, tls } = options;
-  const client = new Client(channelTarget(address), channelCredentials(address, tls), {
-    ...channelOptions(options),
-  });
-  const channel = { client, replacement: new Replacement(client) };
+  const { address, tls, affinity = {} } = options;
+  const affine = affineMethods(definition, affinity);
+  const credentials = channelCredentials(address, tls);
+  const client = new Client(channelTarget(address), credentials, channelOptions(options, affine));
+  const channel = { client, replacement: new Replacement(client), affine, defaults: options };
   const methods: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
-    methods[name] = clientMethod(channel, method, options);
+    methods[name] = clientMethod(channel, method);
   }
   const life: ClientLife = {
     waitForReady: (timeoutMs) => waitForReady(client, timeoutMs),
@@ -108,41 +109,53 @@ export function createRpcClient(
 interface Channel {
   client: Client;
   replacement: Replacement;
+  affine: AffineMethods;
+  defaults: RpcClientOptions;
 }
 
-function clientMethod(
-  channel: Channel,
-  method: RpcMethodDefinition,
-  defaults: RpcClientOptions,
-): unknown {
+function affineMethods(
+  definition: RpcDefinition,
+  affinity: Readonly<Record<string, KeyOf | undefined>>,
+): AffineMethods {
+  const methods = new Map<string, KeyOf>();
+  for (const [name, { path }] of Object.entries(definition)) {
+    const keyOf = affinity[name];
+    if (keyOf !== undefined) methods.set(path, keyOf);
+  }
+  return methods;
+}
+
+function clientMethod(channel: Channel, method: RpcMethodDefinition): unknown {
   const { requestStream, responseStream } = method;
+  const { defaults } = channel;
   if (requestStream) {
     if (responseStream) return undefined;
     return (requests: Requests<unknown>, given?: RpcCallOptions) =>
       tracedCall(defaults.tracer, method, given, (options) =>
-        callClientStream(channel, method, requests, defaults, options),
+        callClientStream(channel, method, requests, options),
       );
   }
   if (responseStream) {
     return (request: unknown, given?: RpcCallOptions) =>
       tracedStream(defaults.tracer, method, given, (options) =>
-        callStream(channel, method, request, defaults, options),
+        callStream(channel, method, request, options),
       );
   }
   return (request: unknown, given?: RpcCallOptions) =>
     tracedCall(defaults.tracer, method, given, (options) =>
-      callUnary(channel, method, request, defaults, options),
+      callUnary(channel, method, request, options),
     );
 }
 
 async function callUnary(
-  { client, replacement }: Channel,
+  { client, replacement, affine, defaults }: Channel,
   method: RpcMethodDefinition,
   request: unknown,
-  defaults: RpcClientOptions,
   options: RpcCallOptions = {},
 ): Promise<unknown> {
   const metadata = await callMetadata(defaults, options);
+  const keyOf = affine.get(method.path);
+  if (keyOf !== undefined) setAffinityKey(metadata, keyOf(request));
   const deadline = callDeadline(defaults, options);
   const { signal } = options;
   const replaced = replacement.wait(deadline, signal);
@@ -185,10 +198,9 @@ function withoutStack<Call>(makeCall: () => Call): Call {
 }
 
 async function* callStream(
-  { client, replacement }: Channel,
+  { client, replacement, defaults }: Channel,
   method: RpcMethodDefinition,
   request: unknown,
-  defaults: RpcClientOptions,
   options: RpcCallOptions = {},
 ): AsyncGenerator<unknown, void, undefined> {
   const metadata = await callMetadata(defaults, options);
@@ -238,10 +250,9 @@ function withoutReadAhead<Stream>(makeStream: () => Stream): Stream {
 }
 
 async function callClientStream(
-  { client, replacement }: Channel,
+  { client, replacement, defaults }: Channel,
   method: RpcMethodDefinition,
   requests: Requests<unknown>,
-  defaults: RpcClientOptions,
   options: RpcCallOptions = {},
 ): Promise<unknown> {
   const metadata = await callMetadata(defaults, options);
@@ -284,34 +295,6 @@ function waitForReady(client: Client, timeoutMs: number): Promise<void> {
       }
     });
   });
-}
-
-function channelOptions(options: RpcClientOptions) {
-  const { tls, maxMessageBytes = MESSAGE_BYTES_MAX } = options;
-  const serverName = serverNameOf(tls);
-  return {
-    ...renewingOptions(options.renewMs),
-    "grpc.max_send_message_length": maxMessageBytes,
-    "grpc.max_receive_message_length": maxMessageBytes,
-    // A connection that was cut silently gets no more calls after these two.
-    "grpc.keepalive_time_ms": 10_000,
-    "grpc.keepalive_timeout_ms": 5_000,
-    "grpc.initial_reconnect_backoff_ms": 50,
-    "grpc.max_reconnect_backoff_ms": 1_000,
-    // Repeats only calls that were never sent, or that a stopping server refused; no policy extends
-    // that.
-    "grpc.enable_retries": 1,
-    "grpc.enable_channelz": 0,
-    // Internal calls never use the proxy that outside calls may need.
-    "grpc.enable_http_proxy": 0,
-    // A subchannel of its own, so that close() closes the connection.
-    "grpc.use_local_subchannel_pool": 1,
-    // Spreads calls over the replicas behind a headless Kubernetes service, or over those of a
-    // list.
-    "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-    "grpc.service_config_disable_resolution": 1,
-    ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),
-  };
 }
 
 function isClientClass(
