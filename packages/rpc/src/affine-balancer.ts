@@ -69,9 +69,8 @@ class AffineBalancer implements experimental.LoadBalancer {
     for (const { leaf } of this.#members.values()) leaf.exitIdle();
   }
 
-  resetBackoff(): void {
-    for (const { leaf } of this.#members.values()) leaf.resetBackoff();
-  }
+  /** Each leaf waits by itself before it connects again, and grpc-js has no way to cut that short. */
+  resetBackoff(): void {}
 
   destroy(): void {
     for (const { leaf } of this.#members.values()) leaf.destroy();
