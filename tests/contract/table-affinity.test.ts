@@ -77,7 +77,7 @@ beforeAll(() =>
     });
     scope.defer(() => client.close());
     const { companyId } = company;
-    const caller = { companyId, runId: newUuid(), traceparent: undefined };
+    const caller = { companyId, runId: newUuid(), requestId: newUuid(), traceparent: undefined };
     queryAsRun = (tableId) => client.query(caller, { tableId }, AbortSignal.timeout(60_000));
   }),
 );

@@ -3,7 +3,7 @@ import { BlockList, connect, isIP } from "node:net";
 import { renewingTarget } from "./renewing-resolver.ts";
 
 const UNIX_PREFIX = "unix:";
-/** Of a name with the name server to ask: `dns://127.0.0.1:53/host:port`. */
+/** Begins an address that names the name server, too: `dns://127.0.0.1:53/host:port`. */
 const DNS_PREFIX = "dns:";
 /** The size of sockaddr_un.sun_path on Linux, less the closing NUL. */
 const UNIX_PATH_BYTES_MAX = 107;
@@ -39,8 +39,8 @@ export async function prepareAddress(address: string): Promise<void> {
 }
 
 /**
- * What grpc-js takes for an address of a client. Several, separated by commas, are replicas, and so are those
- * behind a name, which is looked up again and again: calls are spread over those that are there.
+ * Writes a client's address as grpc-js takes it. Addresses separated by commas are replicas, and so
+ * are the addresses behind a name. Names are looked up at an interval.
  */
 export function channelTarget(address: string): string {
   if (isList(address)) return `ipv4:${address}`;
@@ -49,13 +49,13 @@ export function channelTarget(address: string): string {
   return isName ? renewingTarget(address) : address;
 }
 
-/** Whether what is sent to an address never leaves this machine: loopback or a unix socket. */
+/** Whether data for an address stays on this machine: loopback or a unix socket. */
 export function isOnThisMachine(address: string): boolean {
   if (unixPath(address) !== undefined) return true;
   if (isList(address)) return address.split(",").every(isOnThisMachine);
   const host = hostOf(address);
   const family = isIP(host);
-  // Of names only this one is sure; others mean what a name server says.
+  // A name server decides about every other name.
   if (family === 0) return host.toLowerCase() === "localhost";
   return loopback.check(host, family === 4 ? "ipv4" : "ipv6");
 }
@@ -66,7 +66,9 @@ export function boundAddress(requested: string, port: number): BoundAddress {
   return { address: `${requested.slice(0, requested.lastIndexOf(":"))}:${port}`, port };
 }
 
-/** Whether only programs of this machine reach an address. Of names, `localhost` alone is believed. */
+/**
+ * Whether only programs of this machine reach an address. The only name that counts is `localhost`.
+ */
 export function isLocalAddress(address: string): boolean {
   if (unixPath(address) !== undefined) return true;
   const host = address.slice(0, address.lastIndexOf(":")).toLowerCase();

@@ -39,7 +39,7 @@ class AffineBalancer implements experimental.LoadBalancer {
 
   updateAddressList(...[endpoints, config, options, note]: Parameters<Update>): boolean {
     if (config.getLoadBalancerName() !== AFFINE_POLICY) return false;
-    // What was known before is better than nothing while a name server fails.
+    // The addresses of the last look-up stay while a name server fails.
     if (!endpoints.ok) {
       if (this.#members.size === 0) this.#fail(endpoints.error.details);
       return true;

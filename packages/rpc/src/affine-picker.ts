@@ -55,8 +55,9 @@ export interface ReadyReplica {
 }
 
 /**
- * Picks among the replicas that are connected. Calls without a key go to each in turn. Calls with a key go to
- * the first by rendezvous hashing that has room for the key; a repeated call begins with the replica after it.
+ * Picks among the replicas that are connected. Calls without a key go to each in turn. Calls with a
+ * key go to the first replica by rendezvous hashing that has room for the key. A repeated call
+ * begins with the replica after the first.
  */
 export class AffinePicker implements experimental.Picker {
   readonly #ready: readonly ReadyReplica[];

@@ -7,9 +7,10 @@ import { renewingOptions } from "./renewing-resolver.ts";
 import { serverNameOf } from "./tls.ts";
 
 /**
- * What grpc-js is told about the channel of a client.
+ * Makes the options of a client's channel.
  *
- * @param affine the methods whose calls about one thing go to one replica; calls of the others go to each in turn
+ * @param affine the methods whose calls about one thing go to one replica; calls of the others go
+ * to each in turn
  */
 export function channelOptions(options: RpcClientOptions, affine: AffineMethods): ChannelOptions {
   const { tls, maxMessageBytes = MESSAGE_BYTES_MAX } = options;
@@ -39,7 +40,8 @@ export function channelOptions(options: RpcClientOptions, affine: AffineMethods)
 /** See https://github.com/grpc/grpc/blob/master/doc/service_config.md. */
 function serviceConfig(affinePaths: readonly string[]): object {
   return {
-    // Both spread calls over the replicas behind a headless Kubernetes service, or over those of a list.
+    // Either policy spreads calls over the replicas of a list or behind a headless Kubernetes
+    // service.
     loadBalancingConfig: [affinePaths.length === 0 ? { round_robin: {} } : { [AFFINE_POLICY]: {} }],
     // An outage of all replicas ends repetition after five calls; ten calls that succeed allow one more.
     // Clients of one address share the count, and one that did not name it would remove it.

@@ -41,7 +41,7 @@ export function callDeadline(
   { timeoutMs, deadline }: RpcCallOptions,
 ): number {
   const timeMs = timeoutMs ?? (deadline === undefined ? defaultTimeoutMs : Infinity);
-  // Such a deadline is not sent.
+  // An infinite deadline is not sent.
   if (deadline === undefined && timeMs === Infinity) return Infinity;
   const end = Date.now() + Math.min(timeMs, CALL_MS_MAX);
   return deadline === undefined ? end : Math.min(deadline.getTime(), end);

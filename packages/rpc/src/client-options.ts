@@ -56,15 +56,15 @@ export interface RpcClientOptions {
    * replicas separated by commas, or `unix:/path`.
    */
   address: string;
-  /** Without it plain text is used, to addresses of this machine only. */
+  /** TLS; a client without it speaks plain text, to addresses of this machine only. */
   tls?: RpcTls | undefined;
   /** Signs the tokens of calls with an identity. */
   minter?: TokenMinter | undefined;
   /** Makes the spans of calls whose trace is recorded. */
   tracer?: Tracer | undefined;
-  /** For unary calls without a time limit of their own (default 10 s). */
+  /** The time limit of unary calls that name none (default 10 s). */
   defaultTimeoutMs?: number;
-  /** For streams without a time limit of their own (default 1 h). */
+  /** The time limit of streams that name none (default 1 h). */
   defaultStreamTimeoutMs?: number;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;

@@ -37,11 +37,11 @@ type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends fa
     : never;
 
 /**
- * One method for each method of the definition. A unary call is a promise. A server stream is an
- * iterable, which calls when iteration begins and cancels when it is left. A client stream is a
- * promise: requests are taken from the iterable as fast as the server reads them, until it ends or
- * the server has answered. An error of the iterable cancels the call and rejects it. Other failures
- * are AppErrors.
+ * A client has one method for each method of the definition. A unary call is a promise. A server
+ * stream is an iterable: iteration starts the call, and leaving the iteration cancels it. A client
+ * stream is a promise. The client takes requests from the iterable as fast as the server reads,
+ * until the iterable ends or the server has answered. An error of the iterable cancels the call and
+ * rejects it. Other failures are AppErrors.
  */
 export type RpcClient<D extends RpcDefinition> = {
   readonly [Name in keyof D]: ClientMethod<D[Name]>;
@@ -53,8 +53,8 @@ interface ClientLife {
   /** Whether the server's health service answers SERVING in time; never rejects. */
   isServing(timeoutMs: number): Promise<boolean>;
   /**
-   * What the server's health service answers to a caller with a token, which needs the client's minter; one
-   * that takes no notice of tokens answers as to anybody. Rejects when the token cannot be signed.
+   * Asks the server's health service with a token, which needs the client's minter. A service that
+   * takes no notice of tokens answers as to anybody. Rejects when the token cannot be signed.
    */
   health(timeoutMs: number, identity: Identity): Promise<ServerHealth>;
   /** Closes the channel; running calls end with UNAVAILABLE. */
@@ -184,8 +184,8 @@ async function callUnary(
 }
 
 /**
- * grpc-js records a stack trace for each call in case that it fails. It takes some µs and ends in
- * this file, and the error names the method anyway.
+ * grpc-js records a stack trace for each call in case that it fails. The trace takes some µs and
+ * ends in this file, and the error names the method anyway.
  */
 function withoutStack<Call>(makeCall: () => Call): Call {
   const usual = Error.stackTraceLimit;
@@ -235,9 +235,9 @@ async function* callStream(
 }
 
 /**
- * Makes a stream read only one message ahead of its reader. By itself grpc-js reads 16 of any size,
- * and has no option for it: a slow reader's process held a whole large answer in memory, and the
- * sender took it for read.
+ * Makes a stream read only one message ahead of its reader. The default of grpc-js is 16 messages
+ * of any size, and no option changes it. A slow reader's process held a whole large answer in
+ * memory, and the sender took the answer for read.
  */
 function withoutReadAhead<Stream>(makeStream: () => Stream): Stream {
   const usual = getDefaultHighWaterMark(true);

@@ -13,8 +13,8 @@ const DOMAIN = "workflow";
 
 /**
  * Trailers have to fit into the peer's header limit (8 KiB in several gRPC implementations), or the
- * whole answer becomes a broken stream. These add up to about 4.5 KiB, 6 KiB in base64. Packed
- * violations take the room that the details leave.
+ * whole answer becomes a broken stream. The parts below add up to about 4.5 KiB, 6 KiB in base64.
+ * Packed violations take the room that the details leave.
  */
 const MESSAGE_BYTES_MAX = 1_000;
 const DETAILS_BYTES_MAX = 1_500;
@@ -75,8 +75,8 @@ export function toErrorStatus(error: AppError): ErrorStatus {
 }
 
 /**
- * The AppError of a failed call: the server's own error when it sent details; otherwise one from
- * the status code, which reveals nothing of the cause.
+ * The AppError of a failed call: the server's own error when it sent details. The status code alone
+ * makes an error that reveals nothing of the cause.
  */
 export function fromServiceError(error: ServiceError, rpc = "a service"): AppError {
   const rich = readDetails(error);

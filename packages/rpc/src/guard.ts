@@ -23,7 +23,7 @@ const RECHECK_MS = 1_000;
 export interface GuardedMethod {
   rpc: string;
   scopes: RequiredScopes;
-  /** For callers without a deadline, which gRPC allows. */
+  /** The time limit of callers without a deadline, which gRPC allows. */
   defaultDeadlineMs: number;
   /** Streams outlive the tokens that opened them. */
   isStream: boolean;
@@ -46,8 +46,8 @@ export interface GuardOptions {
 }
 
 /**
- * Authenticates calls from their headers alone: a caller without a valid token or the scope is
- * refused before any byte of its message is buffered or parsed.
+ * Authenticates calls from their headers alone. A caller without a valid token or the scope is
+ * refused before a byte of the message is buffered or parsed.
  */
 export function createGuard(options: GuardOptions): ServerInterceptor {
   return (descriptor, call) => {
@@ -60,8 +60,8 @@ export function createGuard(options: GuardOptions): ServerInterceptor {
 /**
  * Lets everybody in.
  *
- * @param judgesTokens whether a caller who shows a token is told when it is worth nothing: that is how a process finds out
- * before its first call
+ * @param judgesTokens whether a caller hears that its token is worth nothing, so that a process
+ * finds out before its first call
  */
 function trackCall(
   { openCalls: calls, verifier }: GuardOptions,

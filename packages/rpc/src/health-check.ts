@@ -5,12 +5,15 @@ import type { Client, Metadata } from "@grpc/grpc-js";
 const SERVING = 1;
 export const HEALTH_CHECK = "/grpc.health.v1.Health/Check";
 
-/** What a server's health service answers: that it serves, something else, or that the token is worth nothing. */
+/**
+ * The answer of a server's health service: serving, not serving, or a token that is worth nothing.
+ */
 export type ServerHealth = "serving" | "away" | "refuses-token";
 
 /**
- * Asks the standard health service about the whole server; it also judges the token in the metadata.
- * The two messages are one optional string and one enum, so they are encoded here. Never rejects.
+ * Asks the standard health service about the whole server. The service also judges the token in the
+ * metadata. The two messages are one optional string and one enum, so they are encoded here. Never
+ * rejects.
  */
 export function checkHealth(
   client: Client,

@@ -9,7 +9,7 @@ export type PrincipalType = (typeof PRINCIPAL_TYPES)[number];
 export interface Principal {
   readonly type: PrincipalType;
   readonly id: string;
-  /** For people to read, in audit entries; never a basis for a decision. */
+  /** The name for people to read in audit entries; never a basis for a decision. */
   readonly name?: string | undefined;
   /** The role of a user in the company: owner, admin, member or viewer (D10). */
   readonly role?: string | undefined;
@@ -18,8 +18,8 @@ export interface Principal {
 }
 
 /**
- * The company and the caller of a request. It always comes from a verified token; no request field
- * overrides its company.
+ * The company and the caller of a request. Every identity comes from a verified token, and no
+ * request field overrides its company.
  */
 export interface Identity {
   readonly companyId: string;
@@ -27,7 +27,7 @@ export interface Identity {
   readonly scopes: readonly string[];
 }
 
-/** Nobody's. */
+/** The id of no company. */
 const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
 
 /** A service in its own name, without any right: to find out whether its tokens are accepted. */

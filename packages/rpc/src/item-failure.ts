@@ -15,7 +15,7 @@ export interface ItemFailure {
   retryAfterMs: number;
 }
 
-/** What a service tells of a request that it refuses; the other requests of the call are not concerned. */
+/** Describes one refused request of a call; the other requests are not concerned. */
 export function toItemFailure(error: AppError): ItemFailure {
   const { reason, message, violations, details, retryAfterMs = 0 } = error;
   return {

@@ -40,8 +40,8 @@ export function readVerificationKey(pem: string): { keyId: string; key: KeyObjec
 }
 
 /**
- * The id of a key is derived from its public half, so that a verifier needs nothing but the keys
- * themselves: the first 16 characters of the base64url SHA-256 of the SPKI form.
+ * Derives the id of a key from its public half, so that a verifier needs the keys alone. The id is
+ * the first 16 characters of the base64url SHA-256 of the SPKI form.
  */
 export function keyIdOf(key: KeyObject): string {
   const publicKey = key.type === "private" ? createPublicKey(key) : key;

@@ -2,7 +2,7 @@
 export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * For services that answer with pages of documents, and for their clients: a hundred documents of 1 MiB
- * and what goes with them, with room to spare. Both ends of a connection need it.
+ * The largest message of services that answer with pages of documents: a hundred of 1 MiB, with
+ * room to spare. Server and client both need it.
  */
 export const LARGE_MESSAGE_BYTES_MAX = 160 * 1024 * 1024;

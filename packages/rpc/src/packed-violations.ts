@@ -14,9 +14,9 @@ interface PackedViolations {
 }
 
 /**
- * Compresses as many violations, from the first on, as fit into so many bytes; of what is left out the
- * last entry tells, see `withOmission`. The problems of one request resemble each other: fifty of them
- * usually take less room so than ten as plain text.
+ * Compresses as many violations, from the first on, as fit into a number of bytes. The last entry
+ * says how many are left out, see `withOmission`. The problems of one request resemble each other:
+ * fifty compressed ones usually take less room than ten as plain text.
  */
 export function packViolations(
   violations: readonly Violation[],

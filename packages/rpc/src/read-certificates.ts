@@ -2,9 +2,9 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
 /**
- * Certificates, all PEM. On a server `ca` turns on mutual TLS: only clients with a certificate of
- * that authority are let in. On a client `ca` is what servers are checked against (the system's
- * authorities when left out), and `cert` with `key` is what it shows of itself.
+ * Certificates, all PEM. A server with `ca` lets in only clients with a certificate of that
+ * authority (mutual TLS). A client checks servers against `ca` (the system's authorities when left
+ * out), and shows `cert` with `key`.
  */
 export interface Certificates {
   cert?: Buffer | undefined;
@@ -62,7 +62,7 @@ async function readPem(
   return pem;
 }
 
-/** Each of a chain or a bundle: one that is cut off after the first certificate is half a file. */
+/** Every certificate of a chain or a bundle is parsed: a file may be cut off after the first. */
 function assertCertificates(pem: Buffer): void {
   const beginnings = pem.toString("latin1").split(/(?=-----BEGIN)/);
   const blocks = beginnings.filter((block) => block.startsWith("-----BEGIN"));

@@ -2,9 +2,10 @@ import type { ServerReadableStream } from "@grpc/grpc-js";
 import type { CallContext } from "./context.ts";
 
 /**
- * The requests of a client stream, each read off the connection only when it is asked for, so that a
- * sender is slowed down to the pace of the handler and one request is in memory: grpc-js itself reads
- * 16 ahead, however large. Ends with an error as soon as the call is aborted.
+ * Yields the requests of a client stream. A request is read off the connection only when the
+ * handler asks for it: the sender keeps the handler's pace, and one request is in memory. grpc-js
+ * itself reads 16 ahead, however large. The iteration ends with an error as soon as the call is
+ * aborted.
  *
  * @param unbox makes the request of what was read
  * @param onEnd the caller has sent everything
@@ -29,7 +30,7 @@ export async function* readRequests<T>(
     }
     onEnd();
   } catch (error) {
-    // What destroying the stream throws says less.
+    // The abort's reason says more than the error of the destroyed stream.
     throw context.abortReason ?? error;
   } finally {
     context.signal.removeEventListener("abort", stop);

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readCertificates } from "./read-certificates.ts";
 import type { CertificateFiles, Certificates } from "./read-certificates.ts";
 
-/** What somebody who follows the files hears. */
+/** The listener of a process that follows the files. */
 export interface RenewalReport {
   /** New certificates are in use from now on. */
   onRenewed(): void;
@@ -14,8 +14,9 @@ export interface RenewalReport {
 const LOOK_MS = 10_000;
 
 /**
- * Certificates of files that somebody renews. New connections have what was last read whole; files that are half
- * written, or a key and a certificate that do not belong together, change nothing.
+ * Certificates of files that somebody renews. New connections have the certificates that were last
+ * read whole. Files that are half written change nothing, nor does a key that does not belong to
+ * its certificate.
  */
 export class RenewedCertificates {
   readonly #files: CertificateFiles;
@@ -29,7 +30,7 @@ export class RenewedCertificates {
     this.#current = first;
   }
 
-  /** Those that new connections have. */
+  /** The certificates of new connections. */
   current(): Certificates {
     return this.#current;
   }

@@ -11,8 +11,9 @@ const RENEW_MS = 30_000;
 const RENEW_OPTION = "workflow.renew_ms";
 
 /**
- * Looks names up again and again. grpc-js by itself does so when a connection ends only: replicas that are
- * added behind a name would get no calls from those who are connected to the others.
+ * Looks names up at an interval. grpc-js alone looks a name up only when a connection ends. A
+ * replica that is added behind a name would get no calls from clients that are connected to the
+ * others.
  */
 class RenewingResolver implements Resolver {
   readonly #dns: Resolver;
@@ -35,7 +36,7 @@ class RenewingResolver implements Resolver {
     this.#dns.destroy();
   }
 
-  /** What a server's certificate has to be for. */
+  /** The name that a server's certificate has to be for. */
   static getDefaultAuthority(target: Target): string {
     return target.path;
   }
@@ -48,9 +49,9 @@ export function renewingTarget(name: string): string {
   return `${SCHEME}:${name}`;
 }
 
-/** What a channel to such a target needs besides. */
+/** The options of a channel to such a target. */
 export function renewingOptions(renewMs = RENEW_MS): Readonly<Record<string, number>> {
-  // As often as it is asked to, but not faster where connections fail.
+  // Failing connections ask for look-ups, too; they get none beyond this pace.
   return {
     [RENEW_OPTION]: renewMs,
     "grpc.dns_min_time_between_resolutions_ms": Math.min(renewMs, 5_000),

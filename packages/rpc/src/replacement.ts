@@ -5,8 +5,8 @@ import type { Client } from "@grpc/grpc-js";
 const REPLACEMENT_MS = 5_000;
 
 /**
- * Lets calls wait while the last replica of a service is being replaced. A service that has been away for
- * longer, or that never was there, is not waited for: its callers are refused at once.
+ * Lets calls wait while the last replica of a service is being replaced. Callers of a service that
+ * has been away for longer, or that never was there, are refused at once.
  */
 export class Replacement {
   readonly #client: Client;
@@ -19,8 +19,8 @@ export class Replacement {
   }
 
   /**
-   * Undefined when a call may be made now. Otherwise resolves when there is a connection, when the time for
-   * one has passed, or when the call itself is over. Never rejects.
+   * Undefined when a call may be made now. The promise resolves when there is a connection, when
+   * the time for one has passed, or when the call itself is over. Never rejects.
    *
    * @param deadline of the call, in milliseconds since the epoch
    */

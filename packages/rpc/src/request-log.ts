@@ -3,9 +3,9 @@ import type { AppError } from "@workflow/errors";
 import type { Level, Logger } from "pino";
 import type { CallStart } from "./context.ts";
 
-/** What a metrics hook gets for each finished request. */
+/** A finished request, as a metrics hook gets it. */
 export interface RequestOutcome {
-  /** For example `workflow.runs.v1.RunsService/GetRun`. */
+  /** The method, for example `workflow.runs.v1.RunsService/GetRun`. */
   rpc: string;
   /** The name of the gRPC status, for example `NOT_FOUND`. */
   code: string;
@@ -20,7 +20,7 @@ export type ReportRequest = (
   error?: AppError,
 ) => void;
 
-/** What a caller did wrong is no warning. */
+/** A caller's mistake is no warning. */
 const LEVELS: Readonly<Partial<Record<Code, Level>>> = {
   [Code.OK]: "debug",
   [Code.INTERNAL]: "error",

@@ -17,15 +17,15 @@ export interface RevokedTokens {
 
 /** A token that is not to be accepted any more. */
 export interface RevokedToken {
-  /** Its name, the claim `jti`. */
+  /** The token's name, the claim `jti`. */
   jti: string;
-  /** From then on the token is refused anyway, and its row can be forgotten. */
+  /** The time from which the token is refused anyway, and its row can be deleted. */
   expiresAt: Date;
 }
 
 /** Below the five seconds in which a revocation counts: reading takes time itself. */
 const FRESH_MS = 2_000;
-/** What was read longer ago says nothing any more. */
+/** An older list says nothing any more. */
 const STALE_MS = 5_000;
 
 /** A token lives a little longer where the clock lags behind that of Postgres. */
@@ -33,13 +33,13 @@ const CLOCKS_APART = sql.fragment`interval '1 day'`;
 
 const jtiRow = z.object({ jti: z.string() });
 const nothing = z.object({});
-/** As `mint-token` names them; no token looks like that. */
+/** The form of the names that `mint-token` gives; no token looks like that. */
 const JTI = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Reads a service's own list of revoked tokens when one that can be revoked is shown, at most every
- * two seconds however many are; while nobody shows any, never. There are as many rows as tokens were
- * revoked that have not expired, and only the admin command adds any.
+ * Reads a service's own list of revoked tokens when a caller shows a revocable one, every two
+ * seconds at most. A list that nobody needs is not read. The list has a row for each revoked token
+ * that has not expired, and only the admin command adds rows.
  *
  * @param now a clock in milliseconds that never goes back
  */
@@ -58,7 +58,7 @@ export function createRevokedTokens(
     revoked = new Set(await listRevokedTokens(database, schema));
     readAt = askedAt;
   };
-  /** Those who ask at the same time share one query. Returns why it has failed. */
+  /** Questions at the same time share one query. Returns the reason for which the query failed. */
   const refresh = (): Promise<unknown> => {
     reading ??= read()
       .catch((error: unknown) => error)
@@ -89,14 +89,17 @@ async function listRevokedTokens(
   return rows.map(({ jti }) => jti);
 }
 
-/** What an operator names; the company is known when the token itself was given, and not verified. */
+/**
+ * The token that an operator names. The company is known when the operator gave the token itself;
+ * nobody has verified it.
+ */
 export interface NamedRevocation extends RevokedToken {
   companyId: string | null;
 }
 
 /**
- * What is to be revoked: a token, whose signature does not matter here, or the name of one. A row is
- * kept as long as such a token can live. Null when it is neither, or a service's token.
+ * Parses the revocation of a token, whose signature does not matter here, or of a token's name. A
+ * row is kept as long as such a token can live. Null for any other text, and for a service's token.
  */
 export function parseRevocation(tokenOrJti: string, now: Date): NamedRevocation | null {
   const latestMs = now.getTime() + MINTED_LIFE_SECONDS_MAX * 1000;

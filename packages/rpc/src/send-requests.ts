@@ -4,13 +4,13 @@ import type { ClientWritableStream } from "@grpc/grpc-js";
 export type Requests<Request> = AsyncIterable<Request> | Iterable<Request>;
 
 /**
- * Sends requests over a call and then ends its side. The next one is taken from the iterable when
- * the one before has left, of which grpc-js says so up to 1 MiB early; by itself it would gather 16 of
- * them, however large.
+ * Sends requests over a call and then ends its side. The next request is taken from the iterable
+ * when the one before has left; grpc-js says so up to 1 MiB early. grpc-js alone would gather 16
+ * requests, however large.
  *
  * @param onFailure hears what the iterable throws while the call is open
- * @returns to be called when the call is over, whichever way: nothing more is taken, and the iterable
- * is closed
+ * @returns to be called when the call is over, whichever way: nothing more is taken, and the
+ * iterable is closed
  */
 export function sendRequests(
   call: ClientWritableStream<unknown>,
@@ -66,7 +66,9 @@ async function nextOf(iterator: AnyIterator): Promise<IteratorResult<unknown, un
   return iterator.next();
 }
 
-/** Nobody waits for it: a source that hangs must not keep the caller from its answer. */
+/**
+ * Closes the source without waiting: a source that hangs must not keep the caller from its answer.
+ */
 function close(iterator: AnyIterator): void {
   const closing = async (): Promise<void> => {
     await iterator.return?.();

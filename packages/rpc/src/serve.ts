@@ -17,8 +17,8 @@ import { toErrorStatus } from "./error-status.ts";
 import { readRequests } from "./read-requests.ts";
 
 /**
- * What a request that could not be decoded is replaced by, so that it is answered and logged like
- * every other wrong request.
+ * Stands for a request that could not be decoded, which is answered and logged like every other
+ * wrong request.
  */
 const UNREADABLE = Symbol("unreadable request");
 
@@ -27,7 +27,7 @@ export interface DecodedRequest {
   readonly message: unknown;
 }
 
-/** What serving a call needs of the server around it. */
+/** The parts of the server that serving a call needs. */
 export interface ServeHooks {
   toAppError(error: unknown): AppError;
   /** The caller of a client stream has sent everything and now waits for the answer. */
@@ -37,8 +37,8 @@ export interface ServeHooks {
 }
 
 /**
- * Runs a unary handler. Whatever goes wrong, the serialization of the response included, is
- * answered and never thrown: grpc-js would end the process on a rejected promise.
+ * Runs a unary handler. Every failure is answered and never thrown, the serialization of the
+ * response included: grpc-js would end the process on a rejected promise.
  */
 export async function serveUnary(
   call: ServerUnaryCall<DecodedRequest, Buffer>,
@@ -62,8 +62,8 @@ export async function serveUnary(
 }
 
 /**
- * Runs a server-streaming handler: takes an item when the one before it has left, and closes the
- * iterable when the call is over. By itself grpc-js would take 16 items, whatever their size.
+ * Runs a server-streaming handler. An item is taken when the one before has left, and the iterable
+ * is closed when the call is over. grpc-js alone would take 16 items, whatever their size.
  */
 export async function serveStream(
   call: ServerWritableStream<DecodedRequest, Buffer>,
@@ -78,7 +78,7 @@ export async function serveStream(
       await sent;
       if (context.abortReason !== undefined) break;
       sent = send(call, serialize(item), context.signal);
-      // Whoever awaits it is told.
+      // The loop that awaits the room hears of the error.
       sent.catch(() => {});
     }
     if (context.abortReason !== undefined) throw context.abortReason;

@@ -41,13 +41,13 @@ export interface RpcServerOptions {
   verifier: TokenVerifier;
   /** Turns what handlers throw into an AppError, for example database errors. */
   toAppError?: (error: unknown) => AppError;
-  /** Without it, plain text on addresses of this machine only. */
+  /** TLS; a server without it speaks plain text, on addresses of this machine only. */
   tls?: RpcTls | undefined;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;
-  /** For unary calls without a deadline (default 30 s). */
+  /** The time limit of unary calls without a deadline (default 30 s). */
   defaultDeadlineMs?: number;
-  /** For streams without a deadline (default 1 h). */
+  /** The time limit of streams without a deadline (default 1 h). */
   defaultStreamDeadlineMs?: number;
   /** The folder that `.proto` imports are relative to; reflection needs it. */
   protoRoot?: string;
@@ -72,18 +72,18 @@ export interface RpcServer {
    * plain text is not allowed.
    */
   listen(address: string): Promise<BoundAddress>;
-  /** What the health service answers. */
+  /** Sets the answer of the health service. */
   setServing(isServing: boolean): void;
   /**
-   * Stops: unready, no new calls, open streams ended with UNAVAILABLE, running calls finished (a
-   * client stream is one when all of its requests have been read, a server stream when it is said to end
-   * by itself); what is left after `graceMs`
-   * (default 10 s) is cut off, and so are connections without a call. May be called more than once.
+   * Stops: unready, no new calls, open streams ended with UNAVAILABLE, running calls finished. A
+   * client stream whose requests have all been read counts as running, and so does a server stream
+   * that ends by itself. Calls that are left after `graceMs` (default 10 s) are cut off, and so are
+   * connections without a call. May be called more than once.
    */
   close(graceMs?: number): Promise<void>;
 }
 
-/** What grpc-js calls the kinds of methods. */
+/** The names of grpc-js for the kinds of methods. */
 const HANDLER_TYPE = {
   unary: "unary",
   "server-stream": "serverStream",
@@ -189,13 +189,13 @@ class GrpcServer implements RpcServer {
   async #shutDown(graceMs: number): Promise<void> {
     const error = new AppError("UNAVAILABLE", "The service is shutting down.");
     this.#health?.setServing(false);
-    // Before tryShutdown, as drain skips connections that are closing already. Its own timer is
-    // the last resort against peers that do not read.
+    // Before tryShutdown, as drain skips connections that are closing already. The timer of drain
+    // is the last resort against peers that do not read.
     if (this.#bound !== undefined) this.#server.drain(this.#bound.address, graceMs + ENDING_MS);
     const allClosed = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     this.#inFlight.abortStreams(error);
     for (const call of this.#openCalls) call.sendStatus(toErrorStatus(error));
-    // Connections that never spoke HTTP/2 close with nobody: it is calls that are waited for.
+    // Connections that never spoke HTTP/2 are not waited for: only calls are.
     await Promise.race([allClosed, this.#inFlight.whenIdle(), delay(graceMs)]);
     this.#inFlight.endAll(error);
     await Promise.race([allClosed, delay(2 * ENDING_MS)]);

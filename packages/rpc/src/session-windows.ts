@@ -8,11 +8,12 @@ const widened = new WeakSet<Http2Session>();
 let isWidening = false;
 
 /**
- * Takes the flow control of whole connections away, from now on and in this process; that of each call stays.
- * All calls of a connection share one window of 64 KiB. Once large messages have used it up, small answers
- * wait behind all of them: a read took 4.4 s beside sixteen plans of 3 MB each, and takes 0.1 s without.
- * grpc-js has an option for the client (`grpc-node.flow_control_window`), which widens each call as well,
- * and so lets slow readers keep that much, and none for the server. So Node tells of each call.
+ * Takes the flow control of whole connections away, from now on and in this process. The flow
+ * control of each call stays. All calls of a connection share one window of 64 KiB. Small answers
+ * wait behind large messages that have used up the window: a read took 4.4 s beside sixteen plans
+ * of 3 MB each, and takes 0.1 s without. grpc-js has an option for the client only
+ * (`grpc-node.flow_control_window`). The option widens each call as well, and a slow reader would
+ * keep that much. Node's channels tell of each call instead.
  */
 export function widenSessions(): void {
   if (isWidening) return;
@@ -29,7 +30,7 @@ function widen(message: unknown): void {
   session.setLocalWindowSize(WINDOW_BYTES_MAX);
 }
 
-/** What Node's channels carry (https://nodejs.org/api/diagnostics_channel.html#http2). */
+/** The message of Node's channels (https://nodejs.org/api/diagnostics_channel.html#http2). */
 export function tellsOfStream(message: unknown): message is { stream: Http2Stream } {
   return typeof message === "object" && message !== null && "stream" in message;
 }

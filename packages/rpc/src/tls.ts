@@ -7,22 +7,24 @@ import type { CertificateFiles, Certificates } from "./read-certificates.ts";
 import { RenewedCertificates } from "./renewed-certificates.ts";
 
 /**
- * How a connection is protected: by TLS, with certificates that stay or with those of files that are
- * renewed; or not at all, whatever the address, because something beneath it does (a service mesh).
+ * The protection of a connection. TLS has certificates that stay, or those of files that are
+ * renewed. Plain text to any address is for connections that something beneath protects (a service
+ * mesh).
  */
 export type RpcTls = Certificates | RenewedCertificates | "plain-text-allowed";
 
-/** What the settings say of connections: where the PEM files are. */
+/** The settings of connections: where the PEM files are. */
 export interface RpcTlsFiles extends CertificateFiles {
   /** Whether plain text may leave the machine when there are no files. */
   allowPlaintext?: boolean;
 }
 
 /**
- * Reads the files that are named; undefined means plain text within this machine. Files that change later are
- * taken up by whoever has them followed.
+ * Reads the files that are named; undefined means plain text within this machine. A caller that
+ * follows the files takes up later changes.
  *
- * @throws Error naming the setting of a file that is missing, cannot be read, or holds something else
+ * @throws Error naming the setting of a file that is missing, cannot be read, or holds something
+ * else
  */
 export async function loadTls(
   settings: RpcTlsFiles,
@@ -45,7 +47,7 @@ export function serverCredentials(
   }
   if (tls instanceof RenewedCertificates) {
     const provider = grpcCertificateProvider(tls);
-    // Its first parameter is the one that the pair comes from, whatever it is called there (grpc-js 1.14).
+    // The first parameter gives the pair, whatever its name there (grpc-js 1.14).
     return experimental.createCertificateProviderServerCredentials(
       provider,
       now.ca === undefined ? null : provider,

@@ -1,6 +1,6 @@
 import type { Identity, PrincipalType } from "./identity.ts";
 
-/** Who signs internal tokens: the services that call others, and the admin command. */
+/** The signers of internal tokens: the services that call others, and the admin command. */
 export const TOKEN_ISSUERS = ["gateway", "workflows", "runs", "webhooks", "admin"] as const;
 
 /** The claim `iss` of an internal token. */
@@ -9,16 +9,19 @@ export type TokenIssuer = (typeof TOKEN_ISSUERS)[number];
 /** The services that a token can be for; each has a database schema of that name. */
 export const TOKEN_AUDIENCES = ["workflows", "runs", "tables", "integrations", "webhooks"] as const;
 
-/** One entry of the claim `aud` of an internal token. */
+/** An entry of the claim `aud` of an internal token. */
 export type TokenAudience = (typeof TOKEN_AUDIENCES)[number];
 
-/** What the tokens of one issuer may say; whatever goes beyond makes them worthless. */
+/** The claims that tokens of one issuer may make; a token with any other claim is worthless. */
 interface IssuerPolicy {
-  /** The kinds of callers that it speaks for; a service speaks for itself alone. */
+  /** The kinds of callers that the issuer speaks for; a service speaks for itself alone. */
   principals: readonly PrincipalType[];
   /** The scopes at each service; `public` is every one but `internal:…`, at all of them. */
   scopes: "public" | Readonly<Partial<Record<TokenAudience, readonly string[]>>>;
-  /** Those that it holds in its own name only, at each service; then it holds no others. */
+  /**
+   * The scopes that the issuer holds in its own name only, at each service; the issuer then holds
+   * no others.
+   */
   own?: Readonly<Partial<Record<TokenAudience, readonly string[]>>>;
   /** The longest time from a token's making to its end, in seconds. */
   lifeSecondsMax: number;
@@ -34,10 +37,11 @@ export const SERVICE_LIFE_SECONDS_MAX = 120;
 /** The longest life of a token that the admin command mints, in seconds: 30 days. */
 export const MINTED_LIFE_SECONDS_MAX = 30 * 24 * 60 * 60;
 
-/** Who may claim what (ADR 21). A call that is new needs its scope here before it is let in. */
+/** The policy of each issuer (ADR 21). A new call needs its scope here before it is let in. */
 const POLICIES: Readonly<Record<TokenIssuer, IssuerPolicy>> = {
   gateway: {
-    // In its own name for people who come back from a provider, of whom nothing is known yet.
+    // The gateway acts in its own name for people who come back from a provider: nothing is known
+    // of them yet.
     principals: ["api_key", "user", "service"],
     scopes: "public",
     own: { integrations: ["internal:authorizations"] },
@@ -62,7 +66,7 @@ const POLICIES: Readonly<Record<TokenIssuer, IssuerPolicy>> = {
   },
   webhooks: {
     principals: ["service"],
-    // In its own name: whom an event is for it finds out by these calls.
+    // The webhooks service finds out by these calls for whom an event is.
     scopes: {
       runs: ["internal:triggers", "internal:run_events"],
       integrations: ["internal:accounts"],
@@ -91,10 +95,10 @@ export function isRevocable(issuer: TokenIssuer): boolean {
   return POLICIES[issuer].isRevocable;
 }
 
-/** What of a token its issuer's policy looks at. */
+/** The claims of a token that its issuer's policy looks at. */
 export interface JudgedClaims {
   identity: Identity;
-  /** From its making to its end. */
+  /** The seconds from the token's making to its end. */
   lifeSeconds: number;
 }
 

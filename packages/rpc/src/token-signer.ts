@@ -7,16 +7,16 @@ import { SERVICE_LIFE_SECONDS_MAX } from "./token-issuers.ts";
 import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 
 /**
- * A token is signed anew when so much of its life is left, at the latest when half of it is: the clocks of two
- * services may differ by that.
+ * The rest of a token's life at which a new one is signed, half of its life at most. The clocks of
+ * two services may differ by that.
  */
 const RENEWED_BEFORE_END_MS = 30_000;
 
-/** Of one client: identities that are in use at the same time, about 1 KiB each. */
+/** Identities that one client uses at the same time, about 1 KiB each. */
 const MINTED_TOKENS_MAX = 20_000;
 
 export interface TokenSignerOptions {
-  /** As whom to sign; verifiers know the keys and the rights of each. */
+  /** The issuer that signs; verifiers know the keys and the rights of each. */
   issuer: TokenIssuer;
   /** Ed25519, PKCS #8. */
   privateKeyPem: string;
@@ -24,12 +24,12 @@ export interface TokenSignerOptions {
   now?: () => number;
 }
 
-/** What a token is for. */
+/** The use of a token. */
 export interface TokenTerms {
   /** The services that are to accept it. */
   audience: TokenAudience | readonly TokenAudience[];
   ttlSeconds: number;
-  /** Names the token, so that it can be revoked; a random one when left out. */
+  /** The name under which the token can be revoked; random when left out. */
   jti?: string;
 }
 

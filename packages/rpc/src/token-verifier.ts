@@ -16,9 +16,9 @@ import {
 } from "./token-issuers.ts";
 import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 
-/** As many as a gateway keeps, about 1 KiB each. */
+/** Identities that are remembered, as many as a gateway keeps; about 1 KiB each. */
 const VERIFIED_TOKENS_MAX = 20_000;
-/** So far an issuer's clock may be ahead. */
+/** The time by which an issuer's clock may be ahead. */
 const CLOCK_AHEAD_SECONDS_MAX = 60;
 
 /** The public keys, as PEM, that belong to each issuer: while one changes its key, two. */
@@ -28,7 +28,7 @@ export interface TokenVerifierOptions {
   /** The service that verifies: tokens for others are refused. */
   audience: TokenAudience;
   publicKeys: IssuerKeys;
-  /** What was taken back of the tokens that can be. */
+  /** The tokens that were taken back. */
   revoked: RevokedTokens;
   /** The clock, in milliseconds since the epoch. */
   now?: () => number;
@@ -38,8 +38,9 @@ export interface TokenVerifierOptions {
 export interface TokenVerifier {
   /**
    * The identity in a token, with its objects frozen as they are shared between requests. Rejects
-   * with UNAUTHORIZED when the token is malformed, forged, expired, revoked, for another service or
-   * says what its issuer may not, and with UNAVAILABLE when revocations cannot be looked up.
+   * with UNAUTHORIZED when the token is malformed, forged, expired, revoked, for another service,
+   * or claims more than its issuer may. Rejects with UNAVAILABLE when revocations cannot be looked
+   * up.
    */
   verify(token: string): Promise<Identity>;
   /** Whether the token, verified before, was made by an issuer whose tokens can be taken back. */
@@ -65,8 +66,8 @@ interface KnownKey {
 }
 
 /**
- * A verifier that checks each token's signature once (about 0.1 ms) and remembers the identity
- * until the token expires; a remembered token costs a map lookup.
+ * Creates a verifier. Each token's signature is checked once (about 0.1 ms), and the identity is
+ * remembered until the token expires. A remembered token costs a map lookup.
  *
  * @throws Error when an issuer that calls this service has no key, or a key is none
  */
@@ -159,7 +160,7 @@ function readClaims(
   if (typeof sub !== "string" || typeof exp !== "number" || typeof iat !== "number") {
     throw unauthenticated("a claim is missing");
   }
-  // A token's life counts from then: one that is made tomorrow would outlive what an issuer may give.
+  // A token's life counts from `iat`: a token of tomorrow would outlive what an issuer may give.
   if (iat > nowMs / 1000 + CLOCK_AHEAD_SECONDS_MAX) {
     throw unauthenticated("the token is made in the future");
   }

@@ -31,7 +31,7 @@ export function tracedStream<Item>(
   options: RpcCallOptions | undefined,
   call: (options: RpcCallOptions | undefined) => AsyncGenerator<Item, void, undefined>,
 ): AsyncGenerator<Item, void, undefined> {
-  // What is never read is never called.
+  // A stream that nobody reads is never called.
   const isTraced = tracer !== undefined && options?.traceparent !== undefined;
   return isTraced ? readTraced(tracer, method, options, call) : call(options);
 }
