@@ -1,12 +1,14 @@
 import { startLoad } from "../load-client.ts";
 import type { Load } from "../load-client.ts";
-import type { LoadRequest } from "../load-protocol.ts";
+import type { LoadJob, LoadRequest } from "../load-protocol.ts";
 import { importTable, postRequest } from "../rest.ts";
 import type { Scenario, Surroundings } from "../scenario.ts";
 import { medianOf } from "../statistics.ts";
 import { startSystem } from "../system.ts";
 import type { System } from "../system.ts";
 import { createRandom, makeRows } from "../table-rows.ts";
+
+type Stop = Extract<LoadJob, { model: "closed" }>["stop"];
 
 const COMPANIES = 10;
 const TABLES_EACH = 20;
@@ -24,6 +26,8 @@ const QUESTIONS = 200;
 const BYTES_A_ROW = 130;
 const MIB = 1024 * 1024;
 const LONGER_MS = 500;
+/** By requests, as a busy machine may answer none of them within a short time. */
+const WARM_UP: Stop = { afterRequests: 200 };
 
 const QUESTION = {
   filter: { amount: { condition: { operator: "greater_than", value: 500_000 } } },
@@ -56,15 +60,15 @@ export const tableCache: Scenario = {
     });
     const companies = await fill(system, sizes.cachedTableRows);
     const ask = questionsOf(surroundings, companies);
-    await ask.everybody(sizes.warmUpMs);
+    await ask.everybody(WARM_UP);
     const rounds = [];
     for (let round = 0; round < sizes.rounds; round += 1) {
-      const random = await ask.everybody(sizes.roundMs);
+      const random = await ask.everybody({ afterMs: sizes.roundMs });
       // Their tables come into memory anew.
-      await ask.modest(sizes.warmUpMs);
-      const alone = await ask.modest(sizes.roundMs);
-      const others = ask.greedy(sizes.roundMs + LONGER_MS);
-      const beside = await ask.modest(sizes.roundMs);
+      await ask.modest(WARM_UP);
+      const alone = await ask.modest({ afterMs: sizes.roundMs });
+      const others = ask.greedy({ afterMs: sizes.roundMs + LONGER_MS });
+      const beside = await ask.modest({ afterMs: sizes.roundMs });
       rounds.push({ random, alone, beside, greedy: await others });
     }
     const alone = medianOf(rounds, (round) => round.alone.p50Ms);
@@ -145,12 +149,12 @@ function questionsOf({ load, scope }: Surroundings, companies: readonly Company[
     return question;
   };
   /** Connection i sends the questions at i, i + connections and so on. */
-  const asking = (by: Load, asked: readonly (readonly LoadRequest[])[]) => (afterMs: number) => {
+  const asking = (by: Load, asked: readonly (readonly LoadRequest[])[]) => (stop: Stop) => {
     const variety = Array.from({ length: QUESTIONS }, () => asked.map(anyOf)).flat();
     const [request] = variety;
     if (request === undefined) throw new Error("Nobody asks.");
     const connections = asked.length;
-    return by({ model: "closed", request, variety, connections, stop: { afterMs } });
+    return by({ model: "closed", request, variety, connections, stop });
   };
   const [greedy, ...modest] = companies.map(({ questions }) => questions);
   if (greedy === undefined) throw new Error("There are no companies.");
