@@ -23,6 +23,7 @@ import { runLatency } from "./scenarios/run-latency.ts";
 import { slowClients } from "./scenarios/slow-clients.ts";
 import { suspendedRuns } from "./scenarios/suspended-runs.ts";
 import { syncRuns } from "./scenarios/sync-runs.ts";
+import { tableCache } from "./scenarios/table-cache.ts";
 import { tableImport } from "./scenarios/table-import.ts";
 import { tableNeighbours } from "./scenarios/table-neighbours.ts";
 import { tableReads } from "./scenarios/table-reads.ts";
@@ -59,5 +60,6 @@ export const SCENARIOS: readonly Scenario[] = [
   deliveryNeighbours,
   slowClients,
   tableNeighbours,
+  tableCache,
   tracing,
 ];

@@ -35,11 +35,8 @@ export const loadJob = z.discriminatedUnion("model", [
 ]);
 export type LoadJob = z.infer<typeof loadJob>;
 
-/** No number at all travels between processes as null: the percentile of no answers. */
-const latency = z
-  .number()
-  .nullable()
-  .transform((ms) => ms ?? Number.NaN);
+/** The percentile of no answers is NaN. */
+const latency = z.union([z.number(), z.nan()]);
 
 /** What came of a job. Latencies are milliseconds; of the open model, from the scheduled time on. */
 export const loadResult = z.object({

@@ -28,6 +28,8 @@ export interface Sizes {
   storedWorkflows: number;
   /** Of the data table that is read and written. */
   tableRows: number;
+  /** Of each of 200 tables, of which a tenth have room in memory. */
+  cachedTableRows: number;
   /** Held at the same time, and sent once their receiver is there. */
   pendingDeliveries: number;
   /** API keys that are used in turn. */
@@ -73,6 +75,7 @@ export const FULL: Sizes = {
   storedRuns: 1_000_000,
   storedWorkflows: 100_000,
   tableRows: 100_000,
+  cachedTableRows: 20_000,
   pendingDeliveries: 100_000,
   callers: 10_000,
   deadEndpoints: 1_000,
@@ -95,6 +98,7 @@ export const COMPARED: Sizes = {
   storedRuns: 100_000,
   storedWorkflows: 20_000,
   tableRows: 20_000,
+  cachedTableRows: 2_000,
   pendingDeliveries: 10_000,
   callers: 2_000,
   deadEndpoints: 200,
@@ -116,6 +120,7 @@ export const QUICK: Sizes = {
   storedRuns: 20_000,
   storedWorkflows: 5_000,
   tableRows: 5_000,
+  cachedTableRows: 500,
   pendingDeliveries: 1_000,
   callers: 500,
   deadEndpoints: 50,
@@ -130,7 +135,7 @@ export const RESULTS = join(import.meta.dirname, "results");
 export const USAGE = `npm run bench -- [--only a,c] [--quick] [--out folder] [--cpu-prof folder]
 npm run bench -- --compare ref [--pairs 4] [--only a,c] [--quick] [--record] [--out folder]
 
-  --only      measure these scenarios instead of all (a to z, aa, ab, bb)
+  --only      measure these scenarios instead of all (a to z, aa to ac, bb)
   --quick     short rounds: tells whether everything works, not how fast it is
   --out       where the report goes; bench/results by default
   --cpu-prof  where the system under test writes a CPU profile when it ends

@@ -54,8 +54,8 @@ export function makeRows(count: number): TableRow[] {
   }));
 }
 
-/** Mulberry32: small, and the same everywhere. */
-function createRandom(seed: number): () => number {
+/** Numbers from 0 to 1 that are the same in every run: Mulberry32, small, and the same everywhere. */
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

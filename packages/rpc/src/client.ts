@@ -3,6 +3,9 @@ import { Client, Metadata } from "@grpc/grpc-js";
 import type { ClientReadableStream } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
 import { channelTarget } from "./address.ts";
+import { setAffinityKey } from "./affinity.ts";
+import type { AffineMethods, KeyOf, RpcAffinity } from "./affinity.ts";
+import { channelOptions } from "./channel-options.ts";
 import {
   callDeadline,
   callMetadata,
@@ -18,13 +21,11 @@ import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "
 import { checkHealth } from "./health-check.ts";
 import type { ServerHealth } from "./health-check.ts";
 import type { Identity } from "./identity.ts";
-import { MESSAGE_BYTES_MAX } from "./message-size.ts";
-import { renewingOptions } from "./renewing-resolver.ts";
 import { Replacement } from "./replacement.ts";
 import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
 import { widenSessions } from "./session-windows.ts";
-import { channelCredentials, serverNameOf } from "./tls.ts";
+import { channelCredentials } from "./tls.ts";
 import { tracedCall, tracedStream } from "./traced-calls.ts";
 
 type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends false
@@ -36,11 +37,11 @@ type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends fa
     : never;
 
 /**
- * One method for each method of the definition. A unary call is a promise. A server stream is an
- * iterable, which calls when iteration begins and cancels when it is left. A client stream is a
- * promise: requests are taken from the iterable as fast as the server reads them, until it ends or
- * the server has answered. An error of the iterable cancels the call and rejects it. Other failures
- * are AppErrors.
+ * A client has one method for each method of the definition. A unary call is a promise. A server
+ * stream is an iterable: iteration starts the call, and leaving the iteration cancels it. A client
+ * stream is a promise. The client takes requests from the iterable as fast as the server reads,
+ * until the iterable ends or the server has answered. An error of the iterable cancels the call and
+ * rejects it. Other failures are AppErrors.
  */
 export type RpcClient<D extends RpcDefinition> = {
   readonly [Name in keyof D]: ClientMethod<D[Name]>;
@@ -52,8 +53,8 @@ interface ClientLife {
   /** Whether the server's health service answers SERVING in time; never rejects. */
   isServing(timeoutMs: number): Promise<boolean>;
   /**
-   * What the server's health service answers to a caller with a token, which needs the client's minter; one
-   * that takes no notice of tokens answers as to anybody. Rejects when the token cannot be signed.
+   * Asks the server's health service with a token, which needs the client's minter. A service that
+   * takes no notice of tokens answers as to anybody. Rejects when the token cannot be signed.
    */
   health(timeoutMs: number, identity: Identity): Promise<ServerHealth>;
   /** Closes the channel; running calls end with UNAVAILABLE. */
@@ -62,36 +63,36 @@ interface ClientLife {
 
 /**
  * Creates a client from a service definition (`RunsServiceService`) or a generated client class
- * (`RunsServiceClient`). Every call has a deadline. Calls may have effects, so only calls that no
- * server application has seen are repeated. While the server is away calls fail at once with
- * UNAVAILABLE; in the first seconds they wait for its replacement.
+ * (`RunsServiceClient`). Every call has a deadline. A call may have effects, so a call that a server
+ * application has seen is repeated only where `affinity` names its method. While the server is away
+ * calls fail at once with UNAVAILABLE; in the first seconds they wait for its replacement.
  *
  * @throws Error when the address is beyond this machine and plain text is not allowed
  */
 export function createRpcClient<D extends RpcDefinition>(
   target: { readonly service: D; readonly serviceName: string },
-  options: RpcClientOptions,
+  options: RpcClientOptions & { affinity?: RpcAffinity<D> },
 ): RpcClient<D>;
 export function createRpcClient<D extends RpcDefinition>(
   target: D,
-  options: RpcClientOptions,
+  options: RpcClientOptions & { affinity?: RpcAffinity<D> },
 ): RpcClient<D>;
 export function createRpcClient(
   target: RpcDefinition | { readonly service: RpcDefinition; readonly serviceName: string },
-  options: RpcClientOptions,
+  options: RpcClientOptions & { affinity?: Readonly<Record<string, KeyOf | undefined>> },
 ): unknown {
   widenSessions();
   releaseClosedStreams();
   limitConnecting();
   const definition = isClientClass(target) ? target.service : target;
-  const { address, tls } = options;
-  const client = new Client(channelTarget(address), channelCredentials(address, tls), {
-    ...channelOptions(options),
-  });
-  const channel = { client, replacement: new Replacement(client) };
+  const { address, tls, affinity = {} } = options;
+  const affine = affineMethods(definition, affinity);
+  const credentials = channelCredentials(address, tls);
+  const client = new Client(channelTarget(address), credentials, channelOptions(options, affine));
+  const channel = { client, replacement: new Replacement(client), affine, defaults: options };
   const methods: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
-    methods[name] = clientMethod(channel, method, options);
+    methods[name] = clientMethod(channel, method);
   }
   const life: ClientLife = {
     waitForReady: (timeoutMs) => waitForReady(client, timeoutMs),
@@ -108,41 +109,53 @@ export function createRpcClient(
 interface Channel {
   client: Client;
   replacement: Replacement;
+  affine: AffineMethods;
+  defaults: RpcClientOptions;
 }
 
-function clientMethod(
-  channel: Channel,
-  method: RpcMethodDefinition,
-  defaults: RpcClientOptions,
-): unknown {
+function affineMethods(
+  definition: RpcDefinition,
+  affinity: Readonly<Record<string, KeyOf | undefined>>,
+): AffineMethods {
+  const methods = new Map<string, KeyOf>();
+  for (const [name, { path }] of Object.entries(definition)) {
+    const keyOf = affinity[name];
+    if (keyOf !== undefined) methods.set(path, keyOf);
+  }
+  return methods;
+}
+
+function clientMethod(channel: Channel, method: RpcMethodDefinition): unknown {
   const { requestStream, responseStream } = method;
+  const { defaults } = channel;
   if (requestStream) {
     if (responseStream) return undefined;
     return (requests: Requests<unknown>, given?: RpcCallOptions) =>
       tracedCall(defaults.tracer, method, given, (options) =>
-        callClientStream(channel, method, requests, defaults, options),
+        callClientStream(channel, method, requests, options),
       );
   }
   if (responseStream) {
     return (request: unknown, given?: RpcCallOptions) =>
       tracedStream(defaults.tracer, method, given, (options) =>
-        callStream(channel, method, request, defaults, options),
+        callStream(channel, method, request, options),
       );
   }
   return (request: unknown, given?: RpcCallOptions) =>
     tracedCall(defaults.tracer, method, given, (options) =>
-      callUnary(channel, method, request, defaults, options),
+      callUnary(channel, method, request, options),
     );
 }
 
 async function callUnary(
-  { client, replacement }: Channel,
+  { client, replacement, affine, defaults }: Channel,
   method: RpcMethodDefinition,
   request: unknown,
-  defaults: RpcClientOptions,
   options: RpcCallOptions = {},
 ): Promise<unknown> {
   const metadata = await callMetadata(defaults, options);
+  const keyOf = affine.get(method.path);
+  if (keyOf !== undefined) setAffinityKey(metadata, keyOf(request));
   const deadline = callDeadline(defaults, options);
   const { signal } = options;
   const replaced = replacement.wait(deadline, signal);
@@ -171,8 +184,8 @@ async function callUnary(
 }
 
 /**
- * grpc-js records a stack trace for each call in case that it fails. It takes some µs and ends in
- * this file, and the error names the method anyway.
+ * grpc-js records a stack trace for each call in case that it fails. The trace takes some µs and
+ * ends in this file, and the error names the method anyway.
  */
 function withoutStack<Call>(makeCall: () => Call): Call {
   const usual = Error.stackTraceLimit;
@@ -185,10 +198,9 @@ function withoutStack<Call>(makeCall: () => Call): Call {
 }
 
 async function* callStream(
-  { client, replacement }: Channel,
+  { client, replacement, defaults }: Channel,
   method: RpcMethodDefinition,
   request: unknown,
-  defaults: RpcClientOptions,
   options: RpcCallOptions = {},
 ): AsyncGenerator<unknown, void, undefined> {
   const metadata = await callMetadata(defaults, options);
@@ -223,9 +235,9 @@ async function* callStream(
 }
 
 /**
- * Makes a stream read only one message ahead of its reader. By itself grpc-js reads 16 of any size,
- * and has no option for it: a slow reader's process held a whole large answer in memory, and the
- * sender took it for read.
+ * Makes a stream read only one message ahead of its reader. The default of grpc-js is 16 messages
+ * of any size, and no option changes it. A slow reader's process held a whole large answer in
+ * memory, and the sender took the answer for read.
  */
 function withoutReadAhead<Stream>(makeStream: () => Stream): Stream {
   const usual = getDefaultHighWaterMark(true);
@@ -238,10 +250,9 @@ function withoutReadAhead<Stream>(makeStream: () => Stream): Stream {
 }
 
 async function callClientStream(
-  { client, replacement }: Channel,
+  { client, replacement, defaults }: Channel,
   method: RpcMethodDefinition,
   requests: Requests<unknown>,
-  defaults: RpcClientOptions,
   options: RpcCallOptions = {},
 ): Promise<unknown> {
   const metadata = await callMetadata(defaults, options);
@@ -284,34 +295,6 @@ function waitForReady(client: Client, timeoutMs: number): Promise<void> {
       }
     });
   });
-}
-
-function channelOptions(options: RpcClientOptions) {
-  const { tls, maxMessageBytes = MESSAGE_BYTES_MAX } = options;
-  const serverName = serverNameOf(tls);
-  return {
-    ...renewingOptions(options.renewMs),
-    "grpc.max_send_message_length": maxMessageBytes,
-    "grpc.max_receive_message_length": maxMessageBytes,
-    // A connection that was cut silently gets no more calls after these two.
-    "grpc.keepalive_time_ms": 10_000,
-    "grpc.keepalive_timeout_ms": 5_000,
-    "grpc.initial_reconnect_backoff_ms": 50,
-    "grpc.max_reconnect_backoff_ms": 1_000,
-    // Repeats only calls that were never sent, or that a stopping server refused; no policy extends
-    // that.
-    "grpc.enable_retries": 1,
-    "grpc.enable_channelz": 0,
-    // Internal calls never use the proxy that outside calls may need.
-    "grpc.enable_http_proxy": 0,
-    // A subchannel of its own, so that close() closes the connection.
-    "grpc.use_local_subchannel_pool": 1,
-    // Spreads calls over the replicas behind a headless Kubernetes service, or over those of a
-    // list.
-    "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-    "grpc.service_config_disable_resolution": 1,
-    ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),
-  };
 }
 
 function isClientClass(

@@ -9,10 +9,10 @@ let isReleasing = false;
 
 /**
  * Empties each HTTP/2 stream that has closed, from now on and in this process (ADR 58). Node 24 and
- * 26 create a closure in the old generation for each stream, and it refers to the stream until the
- * next major collection. The listeners of grpc-js refer to the rest of a call: its metadata, its
- * messages, its waiting caller. So minor collections could free nothing of a call, and every call
- * made the next major collection come sooner and take longer.
+ * 26 create a closure in the old generation for each stream. The closure refers to the stream until
+ * the next major collection. The listeners of grpc-js refer to the rest of a call: its metadata,
+ * its messages, its waiting caller. Minor collections could therefore free nothing of a call. Every
+ * call made the next major collection come sooner and take longer.
  */
 export function releaseClosedStreams(): void {
   if (isReleasing) return;
@@ -22,8 +22,8 @@ export function releaseClosedStreams(): void {
 }
 
 /**
- * @param kept descriptions of the symbols under which Node's streams keep what a call no longer
- * needs; symbols that a later Node lacks are skipped
+ * @param kept descriptions of the symbols whose values a closed stream no longer needs; symbols
+ * that a later Node lacks are skipped
  */
 function releaseFrom(channel: string, kept: readonly string[]): void {
   const missing = new Set(kept);

@@ -10,8 +10,8 @@ let isLimiting = false;
 
 /**
  * Gives up TCP connections that nobody answers, from now on and in this process. grpc-js has no
- * limit for them, and the kernel tries for two minutes with growing pauses. A restored link would
- * stay unused for as long as it was cut.
+ * limit for connecting, and the kernel tries for two minutes with growing pauses. A restored link
+ * would stay unused for as long as the cut lasted.
  */
 export function limitConnecting(): void {
   if (isLimiting) return;

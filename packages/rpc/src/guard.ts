@@ -46,8 +46,8 @@ export interface GuardOptions {
 }
 
 /**
- * Authenticates calls from their headers alone: a caller without a valid token or the scope is
- * refused before any byte of its message is buffered or parsed.
+ * Authenticates calls from their headers alone. A caller without a valid token or the scope is
+ * refused before a byte of the message is buffered or parsed.
  */
 export function createGuard(options: GuardOptions): ServerInterceptor {
   return (descriptor, call) => {

@@ -17,8 +17,8 @@ export function httpTlsOf(tls: RpcTls | undefined): HttpTls | undefined {
 }
 
 /**
- * Creates an HTTPS server. With an authority it accepts only clients with a certificate of that
- * authority. Renewed certificates apply to new connections.
+ * Creates an HTTPS server. A server with an authority accepts only clients with a certificate of
+ * that authority. Renewed certificates apply to new connections.
  *
  * @throws Error without a certificate and a key
  */

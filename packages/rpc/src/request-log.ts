@@ -5,7 +5,7 @@ import type { CallStart } from "./context.ts";
 
 /** The facts of a finished request, for metrics. */
 export interface RequestOutcome {
-  /** For example `workflow.runs.v1.RunsService/GetRun`. */
+  /** The method, for example `workflow.runs.v1.RunsService/GetRun`. */
   rpc: string;
   /** The name of the gRPC status, for example `NOT_FOUND`. */
   code: string;

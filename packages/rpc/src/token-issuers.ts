@@ -9,7 +9,7 @@ export type TokenIssuer = (typeof TOKEN_ISSUERS)[number];
 /** The services that accept tokens; each has a database schema of that name. */
 export const TOKEN_AUDIENCES = ["workflows", "runs", "tables", "integrations", "webhooks"] as const;
 
-/** One entry of the claim `aud` of an internal token. */
+/** An entry of the claim `aud` of an internal token. */
 export type TokenAudience = (typeof TOKEN_AUDIENCES)[number];
 
 /** The policy of one issuer. A token that exceeds its issuer's policy is refused. */

@@ -85,10 +85,18 @@ export function connectBackends(
   const toWebhooks = service("webhooks", options.webhooksGrpcAddress);
   const runs = connect(RunsServiceService, toRuns);
   const tables = connect(TablesServiceService, toTables);
-  const rows = connect(RowsServiceService, toTables, {
+  const rows = createRpcClient(RowsServiceService, {
+    ...toTables,
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
     defaultTimeoutMs: ROWS_TIMEOUT_MS,
+    // What is answered from columns in memory, so that one replica holds the columns of a table (ADR 75).
+    affinity: {
+      queryRows: ({ tableId }) => tableId,
+      listDistinctValues: ({ tableId }) => tableId,
+      aggregateRows: ({ tableId }) => tableId,
+    },
   });
+  scope.defer(() => rows.close());
   return {
     workflows: connect(WorkflowsServiceService, toWorkflows),
     dashboards: connect(DashboardsServiceService, toWorkflows),

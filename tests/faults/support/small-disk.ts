@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createScope } from "@workflow/service";
+import { createScope } from "@workflow/async";
 import { createTestDatabase } from "@workflow/testkit";
 import { Client } from "pg";
 

@@ -38,6 +38,8 @@ export function createTablesClient(options: TablesClientOptions): TablesClient {
     // A page that is too large for a step is still read, so that the step fails with that reason for
     // good.
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
+    // The replica that holds the table's columns, whoever asks (ADR 75).
+    affinity: { queryRows: ({ tableId }) => tableId },
   });
   return {
     async query(caller, { tableId, filter = "", sort = "", order, limit, offset = 0 }, signal) {
