@@ -18,7 +18,8 @@ export interface BatcherOptions<Item, Result> extends BatchLimits<Item> {
   handle: (batch: readonly Asked<Item, Result>[]) => Promise<void>;
   /**
    * Whether, after such an error, the items of the batch are handled one by one, so that the one which caused it
-   * fails alone. Never by default.
+   * fails alone. Never by default. `handle` has answered no item before such an error, else that one is handled
+   * twice.
    */
   isOfOneItem?: ((error: unknown) => boolean) | undefined;
   /** Called when nothing waits and nothing is under way any more. */

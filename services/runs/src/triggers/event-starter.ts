@@ -155,16 +155,10 @@ export class EventStarter {
    */
   async #explain(unstarted: readonly Unstarted[]): Promise<void> {
     if (unstarted.length === 0) return;
-    const keys = unstarted.map(
-      ({
-        waiting: {
-          item: { event },
-        },
-      }) => ({
-        companyId: event.companyId,
-        eventId: event.id,
-      }),
-    );
+    const keys = unstarted.map(({ waiting }) => {
+      const { companyId, id: eventId } = waiting.item.event;
+      return { companyId, eventId };
+    });
     const earlier = await listStarted(this.#context.database, keys);
     unstarted.forEach(({ waiting, because }, place) => {
       const started = earlier.get(place);

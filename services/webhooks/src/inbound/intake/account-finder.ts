@@ -17,7 +17,7 @@ interface Holder {
   companyId: string;
 }
 
-/** Each is about some accounts; its answer are the companies that hold one. */
+/** A question names accounts; the answer is the companies that hold one of them. */
 type Questions = Batcher<readonly string[], readonly string[]>;
 
 /**
