@@ -3,8 +3,8 @@ import { createRpcClient, createRpcServer } from "../src/index.ts";
 import { alice, echo, EchoService, minter, verifier } from "../tests/support.ts";
 
 /**
- * How many trivial calls a second one client makes over one connection to a server in the same
- * process: `node packages/rpc/bench/unary.ts [calls in flight]`.
+ * Measures the trivial calls a second of one client over one connection to a server in the same process:
+ * `node packages/rpc/bench/unary.ts [calls in flight]`.
  */
 const CONCURRENCY = Number(process.argv[2] ?? 64);
 const DURATION_MS = 5_000;

@@ -45,8 +45,8 @@ export interface ClientClues {
 }
 
 /**
- * The facts of a call. Its metadata is trusted only from our own services. The holder of a minted
- * token could write anything there, so its connection is used instead.
+ * The facts of a call. Metadata is trusted only from our own services. The holder of a minted token could
+ * write anything there, so the connection is used instead.
  */
 export function readClientFacts({ type }: Principal, { metadata, peer }: ClientClues): ClientFacts {
   if (type !== "token") {

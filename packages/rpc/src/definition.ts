@@ -93,11 +93,10 @@ export function rpcServerStream<Request, Response>(
 }
 
 /**
- * Declares a client-streaming method. A request is read only when the handler asks for the next
- * one. The handler may answer or throw before the requests have ended; the rest is discarded. When
- * the call is cancelled the iterable throws. It may also just end, because Node ends a stream
- * before it resets it; requests that have a meaning only as a whole therefore need a last one that
- * says so.
+ * Declares a client-streaming method. A request is read only when the handler asks for the next one. The
+ * handler may answer or throw before the requests have ended; the rest is discarded. When the call is
+ * cancelled the iterable throws. The iterable may also just end, because Node ends a stream before it resets
+ * it; requests that have a meaning only as a whole therefore need a last one that says so.
  */
 export function rpcClientStream<Request, Response>(
   method: Omit<ClientStreamMethod<Request, Response>, "kind">,

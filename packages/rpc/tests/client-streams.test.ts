@@ -52,7 +52,7 @@ describe("a client stream", () => {
     await answer;
 
     expect(read).toBe(total);
-    // One that the handler has, and what the connection itself holds.
+    // One request is with the handler, others are in the connection's buffers.
     expect(madeWhilePaused).toBeLessThan(10);
   });
 
@@ -288,7 +288,7 @@ describe("a server that closes", () => {
   });
 });
 
-/** A method that reads until no more comes and remembers how that went. */
+/** A method that reads all requests and remembers the end. */
 function reading() {
   let count = 0;
   let isDone = false;
@@ -310,7 +310,7 @@ function reading() {
   return { method, read: () => count, isDone: () => isDone, error: () => error };
 }
 
-/** Words without end, and whether whoever took them has let go. */
+/** Endless words, and whether their iterable was closed. */
 function endless() {
   let isClosed = false;
   function* words(): Generator<Word> {
@@ -323,7 +323,7 @@ function endless() {
   return { words: words(), isClosed: () => isClosed };
 }
 
-/** Some words, and then nothing for ever. */
+/** Some words, and then an endless wait. */
 async function* hanging(texts: readonly string[]): AsyncGenerator<Word> {
   for (const text of texts) yield { text };
   await new Promise(() => {});
