@@ -156,6 +156,22 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
+/**
+ * Repeats a call with ever longer time limits until its handler has begun. A busy machine could otherwise end the
+ * call before its handler. Returns the error of the last call.
+ *
+ * @param call gets the time limit in milliseconds
+ */
+export async function rejectionOnceBegun(
+  hasBegun: () => boolean,
+  call: (limitMs: number) => Promise<unknown>,
+): Promise<unknown> {
+  for (let limitMs = 100; ; limitMs *= 2) {
+    const error = await rejection(call(limitMs));
+    if (hasBegun()) return error;
+  }
+}
+
 /** Waits until the value is stable, and returns it. */
 export async function settled(read: () => number): Promise<number> {
   let last = -1;
