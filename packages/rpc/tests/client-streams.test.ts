@@ -6,6 +6,7 @@ import type { RpcContext } from "../src/index.ts";
 import {
   alice,
   EchoService,
+  endless,
   minter,
   rejection,
   rejectionOnceBegun,
@@ -338,19 +339,6 @@ function reading() {
     isDone: () => isDone,
     error: () => error,
   };
-}
-
-/** Endless words, and whether their iterable was closed. */
-function endless() {
-  let isClosed = false;
-  function* words(): Generator<Word> {
-    try {
-      for (;;) yield { text: "again" };
-    } finally {
-      isClosed = true;
-    }
-  }
-  return { words: words(), isClosed: () => isClosed };
 }
 
 /** Some words, and then an endless wait. */

@@ -183,3 +183,16 @@ export async function settled(read: () => number): Promise<number> {
   });
   return last;
 }
+
+/** Endless words, and whether their iterable was closed. */
+export function endless() {
+  let isClosed = false;
+  function* words(): Generator<Word> {
+    try {
+      for (;;) yield { text: "again" };
+    } finally {
+      isClosed = true;
+    }
+  }
+  return { words: words(), isClosed: () => isClosed };
+}
