@@ -80,7 +80,7 @@ export function text(
   traits: InputTraits & { schema?: z.ZodType<string> } = {},
 ): ActionInput {
   const { schema = z.string(), ...rest } = traits;
-  return input(key, "string", schema, "short-input", rest);
+  return input(key, { type: "string", schema, control: "short-input", ...rest });
 }
 
 /** A number, by default any. */
@@ -89,12 +89,12 @@ export function number(
   traits: InputTraits & { schema?: z.ZodNumber | z.ZodInt } = {},
 ): ActionInput {
   const { schema = z.number(), ...rest } = traits;
-  return input(key, "number", schema, "short-input", rest);
+  return input(key, { type: "number", schema, control: "short-input", ...rest });
 }
 
 /** Yes or no. */
 export function flag(key: string, traits: InputTraits = {}): ActionInput {
-  return input(key, "boolean", z.boolean(), "switch", traits);
+  return input(key, { type: "boolean", schema: z.boolean(), control: "switch", ...traits });
 }
 
 /** One of several texts: ids with labels, or ids alone, which serve as labels. */
@@ -107,7 +107,10 @@ export function choice(
     typeof option === "string" ? { id: option, label: option } : option,
   );
   const schema = z.enum(choices.map(({ id }) => id));
-  return { ...input(key, "string", schema, "dropdown", traits), options: choices };
+  return {
+    ...input(key, { type: "string", schema, control: "dropdown", ...traits }),
+    options: choices,
+  };
 }
 
 /**
@@ -119,7 +122,12 @@ export function list(
   traits: InputTraits & { of?: z.ZodType; min?: number } = {},
 ): ActionInput {
   const { of = z.string(), min = leastOf(traits), ...rest } = traits;
-  return input(key, "array", atLeast(z.array(of), min), "table", rest);
+  return input(key, {
+    type: "array",
+    schema: atLeast(z.array(of), min),
+    control: "table",
+    ...rest,
+  });
 }
 
 function leastOf({ required = false, requiredWhen }: InputTraits): number {
@@ -133,7 +141,7 @@ function atLeast<T extends z.ZodType>(schema: z.ZodArray<T>, min: number): z.Zod
 /** An object, or the type of its schema. */
 export function json(key: string, traits: InputTraits & { schema?: z.ZodType } = {}): ActionInput {
   const { schema = z.record(z.string(), z.unknown()), ...rest } = traits;
-  return input(key, "json", schema, "code", rest);
+  return input(key, { type: "json", schema, control: "code", ...rest });
 }
 
 /** Both become headers of an e-mail, and a line break would begin another header. */
@@ -150,17 +158,19 @@ export function files(key: string, traits: InputTraits = {}): ActionInput {
     [z.strictObject({ ...facts, content: z.base64() }), z.strictObject({ ...facts, url: z.url() })],
     "must be {filename, content} with content in base64, or {filename, url}",
   );
-  return input(key, "file", atLeast(z.array(file), leastOf(traits)), "file-upload", traits);
+  return input(key, {
+    type: "file",
+    schema: atLeast(z.array(file), leastOf(traits)),
+    control: "file-upload",
+    ...traits,
+  });
 }
 
 function input(
   key: string,
-  type: InputType,
-  schema: z.ZodType,
-  control: Control,
-  traits: InputTraits,
+  facts: Pick<ActionInput, "type" | "schema" | "control"> & InputTraits,
 ): ActionInput {
-  return { key, type, title: titleOf(key), schema, control, ...traits };
+  return { key, title: titleOf(key), ...facts };
 }
 
 /** `customer_id` and `customerId` become `Customer id`. */

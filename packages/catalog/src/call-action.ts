@@ -51,7 +51,7 @@ export async function callAction(
   let emptyPages = 0;
   do {
     const wanted = goal - state.items.length;
-    const { answer, failure } = await exchange(pageRequest(paging, first, state, next, wanted));
+    const { answer, failure } = await exchange(pageRequest(paging, first, state, { next, wanted }));
     if (failure !== null) return { ok: false, failure };
     const items = itemsOf(paging, answer);
     // No spread: a page of a hundred thousand items exceeds the arguments of a call.

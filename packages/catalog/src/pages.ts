@@ -15,13 +15,17 @@ export interface PageState {
   pages: number;
 }
 
-/** The request for the next page; `size` is the number of missing items. */
+/**
+ * The request for the next page.
+ *
+ * @param next the parameter of the page, from `nextPage`; null for the first page
+ * @param wanted the number of missing items
+ */
 export function pageRequest(
   paging: Paging,
   first: RequestParts,
   state: PageState,
-  next: string | number | null,
-  wanted: number,
+  { next, wanted }: { next: string | number | null; wanted: number },
 ): RequestParts {
   const { next: way, size } = paging;
   if (next !== null && (way.kind === "url" || way.kind === "link")) {

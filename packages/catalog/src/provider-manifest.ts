@@ -136,7 +136,7 @@ export interface ActionManifest {
     /** Puts the inputs of the body below this member: `{customer: {…}}`. */
     readonly bodyMember?: string | undefined;
     /**
-     * The body's member for an idempotency key. Its value is a UUID, equal for every attempt of a step,
+     * The body's member for an idempotency key. The value is a UUID, equal for every attempt of a step,
      * unless an input has this name.
      */
     readonly idempotencyMember?: string | undefined;
@@ -196,7 +196,7 @@ export interface Paging {
   readonly size?:
     { readonly param: string; readonly max: number; readonly min?: number | undefined } | undefined;
   /**
-   * Parameters of paging go into query or body; dots in body names make nested objects. They may also be
+   * Parameters of paging go into query or body; dots in body names make nested objects. Or parameters are
    * words at the end of one query parameter's text: `STARTPOSITION 1 MAXRESULTS 10`.
    */
   readonly in?: "query" | "body" | { readonly textOf: string } | undefined;
@@ -299,8 +299,8 @@ export interface VerificationRequest {
   /** The path of the account's id in the answer, which becomes externalAccountId. */
   readonly accountId?: JsonPath | undefined;
   /**
-   * The path of the account's proven domains in the answer. One of them, or an address in one, may be the
-   * externalAccountId. An only domain is.
+   * The path of the account's proven domains in the answer. The externalAccountId may be one of these
+   * domains, or an address in one. A single domain is the id itself.
    */
   readonly domains?:
     | {

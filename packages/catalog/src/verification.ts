@@ -112,8 +112,8 @@ function domainsIn({ verify }: ProviderManifest, body: unknown): string[] | unde
 }
 
 /**
- * Whether a valid verdict proves the account that a caller names, by the account's id, by one of its domains
- * or by an address in one.
+ * Whether a valid verdict proves the account that a caller names. The proof is the account's id, one of its
+ * domains or an address in one.
  */
 export function provesAccount(
   { accountId, domains = [] }: Extract<Verdict, { is: "good" }>,

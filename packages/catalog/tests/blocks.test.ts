@@ -13,7 +13,7 @@ import type { ActionInput } from "../src/index.ts";
 
 const blocks = listBlocks();
 
-/** The fields that apply to a configuration, one text each; those of every action left out. */
+/** The fields that apply to a configuration, one text each, without those of every action. */
 function fieldsFor(block: Block, config: Readonly<Record<string, unknown>>): string[] {
   return block.subBlocks
     .filter(({ id }) => id !== "action" && id !== "connectionId")
@@ -22,7 +22,7 @@ function fieldsFor(block: Block, config: Readonly<Record<string, unknown>>): str
     .toSorted();
 }
 
-/** What there should be for the inputs of an action. */
+/** The expected fields for the inputs of an action. */
 function wantedFields(
   inputs: readonly ActionInput[],
   config: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ function describeField(
 
 const optionTexts = new WeakMap<object, string>();
 
-/** Written once for all configurations: some fields have hundreds of options. */
+/** The texts are made once for all configurations, as some fields have hundreds of options. */
 function optionsText(options: SubBlock["options"]): string {
   if (options === undefined) return "";
   const known = optionTexts.get(options) ?? JSON.stringify(options);
@@ -58,7 +58,7 @@ function applies(
   return visibleWhen === undefined || conditionHolds(visibleWhen, config) === true;
 }
 
-/** As the contract's rule 3 has it. */
+/** Rule 3 of the contract. */
 function isNeeded(
   field: Pick<SubBlock, "required" | "requiredWhen">,
   config: Readonly<Record<string, unknown>>,
@@ -67,7 +67,7 @@ function isNeeded(
   return required || (requiredWhen !== undefined && conditionHolds(requiredWhen, config) === true);
 }
 
-/** Configurations in which conditions hold or don't: the values that conditions name, and others. */
+/** Configurations in which conditions hold or fail, with the values that conditions name and others. */
 function configsOf(inputs: readonly ActionInput[]): fc.Arbitrary<Record<string, unknown>> {
   const named = inputs.map(({ key, options }) => {
     const values = options?.map(({ id }) => id) ?? ["x", "y"];
@@ -91,7 +91,7 @@ describe.each(blocks)("the block $type", (block) => {
     const keys = block.inputs.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
     expect(block.subBlocks.map(({ id }) => id).filter((id) => !keys.includes(id))).toEqual([]);
-    // Every value has a field to be entered in.
+    // Every value has a field.
     expect(keys.filter((key) => !block.subBlocks.some(({ id }) => id === key))).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe.each(blocks)("the block $type", (block) => {
       visibleWhen,
       requiredWhen,
     ]);
-    // One look at all that is wrong: an expect for each of some thousand values takes most of this file's time.
+    // One assertion for all problems: some thousand assertions would take most of this file's time.
     const wrong: string[] = [];
     const optionsOf = Map.groupBy(block.subBlocks, ({ id }) => id);
     while (conditions.length > 0) {

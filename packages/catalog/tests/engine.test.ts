@@ -167,9 +167,15 @@ describe("pages", () => {
       next: { kind: "cursor", from: "next", param: "after" },
     } as const;
     const state = { items: [], pages: 0 };
-    expect(pageRequest(paging, first, state, null, 3).query).toEqual({ size: 10 });
-    expect(pageRequest(paging, first, state, null, 30).query).toEqual({ size: 30 });
-    expect(pageRequest(paging, first, state, null, 300).query).toEqual({ size: 100 });
+    expect(pageRequest(paging, first, state, { next: null, wanted: 3 }).query).toEqual({
+      size: 10,
+    });
+    expect(pageRequest(paging, first, state, { next: null, wanted: 30 }).query).toEqual({
+      size: 30,
+    });
+    expect(pageRequest(paging, first, state, { next: null, wanted: 300 }).query).toEqual({
+      size: 100,
+    });
   });
 
   it("end with the one that is not full where the total was not counted", () => {

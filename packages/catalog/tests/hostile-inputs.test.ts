@@ -27,7 +27,7 @@ const HOSTILE = [
   "a;b",
 ];
 
-/** Each action with each input that stands in its path. */
+/** Each action with each input in its path. */
 const inPaths = PROVIDERS.flatMap((provider) =>
   provider.actions.flatMap((action) =>
     inputsOf(action)
@@ -52,7 +52,7 @@ async function requestFor(
   return sent;
 }
 
-/** What an input may change of a path: nothing but the text of its own segment. */
+/** An input changes only the text of its own path segment. */
 const shapeOf = (url: string): number => new URL(url).pathname.split("/").length;
 
 describe("no input leaves its place in the path", () => {
@@ -81,7 +81,7 @@ describe("no input leaves its place in the path", () => {
   });
 });
 
-/** Each action with each field of the connection that stands in its path. */
+/** Each action with each field of the connection in its path. */
 const fieldsInPaths = PROVIDERS.flatMap((provider) => {
   const fields = Object.keys(
     PROVIDER_CASES.find((one) => one.provider === provider.id)?.fields ?? {},
@@ -114,7 +114,7 @@ describe("no field of a connection leaves its place in the path", () => {
   });
 });
 
-/** Each action, and keys that its path names but no input of it has: fields of the connection. */
+/** Each action with the keys in its path that no input has: fields of the connection. */
 const actions = PROVIDERS.flatMap((provider) =>
   provider.actions.map((action) => ({ id: `${provider.id}.${action.name}`, provider, action })),
 );
@@ -138,7 +138,7 @@ describe("what no field has, and what is empty, changes nothing", () => {
   });
 });
 
-/** A message holds a boundary, an id and a time that are new each time. */
+/** A message has a boundary, an id and a time that differ each time. */
 function withoutChance(body: string | undefined): string | undefined {
   return body?.replace(/"raw":"[^"]*"/, '"raw":""');
 }
@@ -152,7 +152,7 @@ describe("addresses that are written to be hard to read", () => {
     const provider = PROVIDERS.find(({ id }) => id === "resend");
     const action = provider?.actions.find(({ name }) => name === "sendEmail");
     if (action === undefined) throw new Error("no action");
-    // Before, the first took ten seconds.
+    // A quadratic reader would take ten seconds for the first text.
     expect(checkInputs(action, { ...action.example, to })).not.toEqual([]);
   });
 });

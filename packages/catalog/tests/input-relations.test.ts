@@ -126,7 +126,7 @@ describe("inputs that have to do with others", () => {
     });
     expect(wrong({ add: ["x"], remove: [] })).toEqual([]);
     expect(wrong({ add: [], remove: [], name: "n" })).toEqual(["add"]);
-    // Of another kind, or no alternative of anything.
+    // A relation of another kind, or to no input.
     expect(wrong({ add: ["x"], name: [], keep: [] })).toEqual(["keep", "name"]);
   });
 

@@ -24,7 +24,7 @@ function accessTo(id: string) {
   return { fields: cases.fields, credentials: cases.credentials };
 }
 
-/** What is asked to find out whether keys are good: a read that every good key may make. */
+/** The requests that verify keys: reads that every valid key may make. */
 const QUESTIONS = [
   ["airwallex", "GET", "https://api.airwallex.com/api/v1/account", undefined],
   ["avalara", "GET", "https://sandbox-rest.avatax.com/api/v2/utilities/ping", undefined],
@@ -32,7 +32,7 @@ const QUESTIONS = [
   ["rillet", "GET", "https://api.rillet.com/organizations/self", undefined],
 ] as const;
 
-/** What comes back, and what it says of the keys. */
+/** Answers, and the verdict on the keys. */
 const ANSWERS: readonly (readonly [string, string, Partial<ProviderAnswer>, object])[] = [
   ["airwallex", "an account", { body: { id: "acct_1" } }, { is: "good", accountId: "acct_1" }],
   [

@@ -34,7 +34,7 @@ it("writes paging at the end of a query's text", () => {
     next: { kind: "offset", param: "STARTPOSITION", first: 1 },
   } as const;
   const state = { items: ["a", "b"], pages: 1 };
-  expect(pageRequest(paging, first, state, 2, 8).query).toEqual({
+  expect(pageRequest(paging, first, state, { next: 2, wanted: 8 }).query).toEqual({
     query: "select * from Bill STARTPOSITION 3 MAXRESULTS 8",
   });
 });
@@ -51,7 +51,12 @@ describe("pages within a body", () => {
   } as const;
 
   it("are asked for beside the members that are there, which stay as they were", () => {
-    const request = pageRequest(paging, first, { items: ["a", "b"], pages: 1 }, 2, 8);
+    const request = pageRequest(
+      paging,
+      first,
+      { items: ["a", "b"], pages: 1 },
+      { next: 2, wanted: 8 },
+    );
     expect(request.body).toEqual({
       day: "today",
       options: { account_ids: ["a"], count: 8, offset: 2 },

@@ -9,7 +9,7 @@ import {
 } from "../src/index.ts";
 import type { ActionInput, FieldCondition } from "../src/index.ts";
 
-/** What a newcomer to the catalog gets wrong first; each message names the provider and the place. */
+/** Frequent mistakes of new manifests; each message names the provider and the place. */
 describe.each(PROVIDERS)("the manifest of $id", (provider) => {
   const inputs = provider.actions.flatMap((action) =>
     inputsOf(action).map((input) => ({ place: `${action.name}.${input.key}`, input })),
@@ -121,7 +121,7 @@ describe.each(PROVIDERS)("the manifest of $id", (provider) => {
   });
 });
 
-/** How many actions a provider has at least: the useful ones that were agreed on (D37). */
+/** The least number of a provider's actions (D37). */
 const ACTIONS_MIN: Readonly<Record<string, number>> = {
   stripe: 12,
   salesforce: 10,
@@ -149,7 +149,7 @@ it("every provider has the actions that it was added for", () => {
   expect(acting.map(({ id }) => id).toSorted()).toEqual(Object.keys(ACTIONS_MIN).toSorted());
 });
 
-/** Keys that steps and blocks have for other things. */
+/** The keys that steps and blocks reserve. */
 const TAKEN: ReadonlySet<string> = new Set(["action", "connectionId"]);
 
 function conditionsOf({ visibleWhen, requiredWhen }: ActionInput): FieldCondition[] {
@@ -169,7 +169,7 @@ function wrongCondition(
   if (named === undefined || field === key) return [`${key}: no other input ${field}`];
   const ids = named.options?.map(({ id }) => id);
   const values = [value].flat();
-  // What a client takes a missing field for is its own business.
+  // A client decides itself what a missing field means.
   if (values.includes("")) return [`${key}: compares ${field} with nothing`];
   const unknown = values.filter((one) => ids?.includes(String(one)) === false);
   return unknown.map((one) => `${key}: ${field} has no option ${String(one)}`);

@@ -21,7 +21,7 @@ function manifestOf(id: string) {
   return provider;
 }
 
-/** Answers as the case says, and checks each request against it. */
+/** Gives the answers of a case, and checks each request. */
 function playExchanges(cases: ProviderCases, { exchanges }: ActionCase) {
   const provider = manifestOf(cases.provider);
   let asked = 0;
@@ -40,7 +40,7 @@ function playExchanges(cases: ProviderCases, { exchanges }: ActionCase) {
   return { send, asked: () => asked };
 }
 
-/** The inputs that the schemas refuse, or the making of the request; nothing may be sent. */
+/** The inputs that the schemas or the request builder refuse; no request may be sent. */
 async function refusedInputs(
   target: Parameters<typeof callAction>[0],
   call: Parameters<typeof callAction>[1],

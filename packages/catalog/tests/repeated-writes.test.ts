@@ -3,7 +3,7 @@ import { callAction, findProvider, PROVIDERS } from "../src/index.ts";
 import type { ActionManifest, ProviderManifest, ProviderRequest } from "../src/index.ts";
 import { PROVIDER_CASES } from "./cases/index.ts";
 
-/** Where a provider looks for the mark that makes a repeated write one write; its reference names it. */
+/** The place of a provider's idempotency key, by its reference. */
 const MARKS = [
   ["stripe", "header", "idempotency-key"],
   ["resend", "header", "idempotency-key"],
@@ -11,10 +11,10 @@ const MARKS = [
   ["quickbooks", "query", "requestid"],
 ] as const;
 
-/** Writes that these marks do not hold for, by the reference; they are sent without. */
+/** The writes that ignore these keys, by the reference; they are sent without a key. */
 const UNMARKED = ["resend.createContact"];
 
-/** The same for single actions: a member of their body. */
+/** The place of single actions: a member of their body. */
 const MEMBERS = [
   ["airwallex", "createTransfer", "request_id"],
   ["airwallex", "createConversion", "request_id"],
@@ -24,7 +24,7 @@ const MEMBERS = [
 ] as const;
 
 const BASE_URL = "https://provider.test";
-/** Longer than any provider takes, and no header's text. */
+/** A key longer than any provider accepts, and not allowed in a header. */
 const LONG_KEY = `run_1:${"schritt:ü".repeat(100)}`;
 
 function manifestOf(id: string): ProviderManifest {

@@ -3,7 +3,7 @@ import { buildVerification, findProvider, judgeVerification } from "../src/index
 import type { Verdict } from "../src/index.ts";
 import { PROVIDER_CASES } from "./cases/index.ts";
 
-/** What is asked, and what each answer to it says of the credentials. */
+/** The request, and the verdict that each answer gives on the credentials. */
 const asked: readonly {
   id: string;
   request: string;

@@ -2,7 +2,7 @@
 export const ADDRESSES_MAX = 50;
 
 /**
- * Splits a list of e-mail addresses at its commas, but not at those within a quoted name or angle brackets
+ * Splits a list of e-mail addresses at its commas. Commas within a quoted name or angle brackets do not count
  * (RFC 5322, section 3.4). Empty entries are left out, as section 4.4 says. Entries are not validated. Null
  * when a quotation mark or bracket is not closed, since the end of the entry is unknown then.
  *

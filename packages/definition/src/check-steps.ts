@@ -11,7 +11,6 @@ import type { StepType } from "./step-types/step-type.ts";
 import { stepSchema } from "./step.ts";
 import type { TemplateField } from "./step.ts";
 import { scanTemplates } from "./template-scan.ts";
-import type { TemplateReference } from "./template-scan.ts";
 
 /**
  * Adds everything that is wrong with a definition's steps, nested ones included; never throws. Yields after
@@ -77,7 +76,7 @@ function* checkStep(
   if (typeof type !== "string" || type === "") return;
   const stepType = findStepType(type);
   if (stepType !== undefined) {
-    yield* checkTyped(stepType, step, place, path, walk);
+    yield* checkTyped({ stepType, step }, place, path, walk);
     return;
   }
   const known = oneOf(STEP_TYPES.map((each) => JSON.stringify(each.type)));
@@ -108,8 +107,7 @@ function checkWhen(step: JsonObject, place: StepPlace, path: readonly string[], 
 
 /** The part of the step that its type handles, and its nested steps. */
 function* checkTyped(
-  stepType: StepType,
-  step: JsonObject,
+  { stepType, step }: { stepType: StepType; step: JsonObject },
   place: StepPlace,
   path: readonly string[],
   walk: Walk,
@@ -127,7 +125,8 @@ function* checkTyped(
   stepType.check(typed, path, walk.problems);
   collectReferences(stepType.templateFields(typed), place, configPath, walk);
   for (const reference of stepType.references?.(typed, walk.problems.expressions) ?? []) {
-    noteReference(reference, place, [...configPath, ...reference.path], walk);
+    const referencePath = [...configPath, ...reference.path];
+    walk.references.push({ place, reference, path: referencePath, seesOwnBlocks: false });
   }
   for (const block of stepType.blocks(config)) {
     const blockPath = [...configPath, ...block.path];
@@ -178,17 +177,8 @@ function collectReferences(
     const scan = scanTemplates(field.value);
     walk.problems.addAll(fieldPath, scan.problems);
     for (const reference of scan.references) {
-      noteReference(reference, place, [...fieldPath, ...reference.path], walk, field.seesOwnBlocks);
+      const path = [...fieldPath, ...reference.path];
+      walk.references.push({ place, reference, path, seesOwnBlocks: field.seesOwnBlocks ?? false });
     }
   }
-}
-
-function noteReference(
-  reference: TemplateReference,
-  place: StepPlace,
-  path: readonly string[],
-  { references }: Walk,
-  seesOwnBlocks = false,
-): void {
-  references.push({ place, reference, path, seesOwnBlocks });
 }

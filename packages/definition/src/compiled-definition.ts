@@ -140,7 +140,7 @@ export interface CompiledAgentStep extends CompiledStepBase {
 export interface CompiledApprovalStep extends CompiledStepBase {
   type: "approval";
   message: CompiledValue;
-  /** Who may decide; undefined: everyone with the scope. */
+  /** The people who may decide. Undefined: everyone with the scope. */
   approvers:
     { users: readonly string[]; roles: readonly string[]; apiKeys: readonly string[] } | undefined;
   /** The time for a decision, in milliseconds. Undefined: no limit. */

@@ -29,15 +29,14 @@ export type UnaryOperator = (typeof UNARY_OPERATORS)[number];
  * Compares two JSON values. Values that the operator cannot compare give false, for negated operators too
  * (D18). Only `not_equals` compares any two.
  *
- * @param meter the steps that patterns may still take
+ * @param options.meter the steps that patterns may still take
  * @throws TemplateError PATTERN_TOO_EXPENSIVE where a pattern would take more
  */
 export function compareValues(
   operator: BinaryOperator,
   left: unknown,
   right: unknown,
-  ignoreCase: boolean,
-  meter: PatternMeter,
+  { ignoreCase, meter }: { ignoreCase: boolean; meter: PatternMeter },
 ): boolean {
   switch (operator) {
     case "equals":

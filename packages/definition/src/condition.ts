@@ -84,8 +84,7 @@ export function evaluateCondition(
         condition.operator,
         operand(condition.left, scope),
         operand(condition.right, scope),
-        condition.ignoreCase,
-        meter,
+        { ignoreCase: condition.ignoreCase, meter },
       );
     case "test":
       return testValue(condition.operator, operand(condition.left, scope));
@@ -127,7 +126,7 @@ function parseCondition(
   switch (form) {
     case "all":
     case "any":
-      return parseGroup(form, value[form], [...path, form], problems, depth);
+      return parseGroup(form, value[form], { path: [...path, form], problems, depth });
     case "not": {
       const condition = parseCondition(value["not"], [...path, "not"], problems, depth + 1);
       return condition && { kind: "not", condition };
@@ -142,9 +141,7 @@ function parseCondition(
 function parseGroup(
   kind: "all" | "any",
   value: unknown,
-  path: readonly string[],
-  problems: Problems,
-  depth: number,
+  { path, problems, depth }: { path: readonly string[]; problems: Problems; depth: number },
 ): CompiledCondition | undefined {
   if (!Array.isArray(value) || value.length === 0) {
     problems.add(path, "must be an array with at least one condition");

@@ -35,8 +35,8 @@ export type JsonSchemaResult =
 const compiledSchemas = new LRUCache<string, JsonSchemaResult>({ maxSize: 64 * 1024 * 1024 });
 
 /**
- * The memory of two ajv instances with their formats, and of the code for each part of a schema (measured at
- * 1 to 5 KiB a part).
+ * The memory of two ajv instances with their formats, and the memory of the code for one part of a schema.
+ * Measured: 1 to 5 KiB a part.
  */
 const BYTES_EACH = 96 * 1024;
 const BYTES_PER_PART = 5 * 1024;

@@ -46,7 +46,7 @@ export const stepSchema = z.looseObject({
 /** A step as the caller sent it. */
 export type Step = z.input<typeof stepSchema>;
 
-/** One list of nested steps of a step. */
+/** A list of nested steps in a step's config. */
 export interface NestedBlock {
   /**
    * The part of a nested step's path (D26): a branch's id, or `else`. Null where the step has one list only.

@@ -24,13 +24,13 @@ import {
 import type { CompiledValue } from "./template.ts";
 
 /*
- * Some actions take a text with placeholders of its own, which stand for members of the action's
- * `values`; beside them the text may have the templates that every config has. It is resolved in two
- * steps that never look for placeholders in what a template brought in (D19): the step turns each
- * template into a string literal, `{{"…"}}`, and `renderText` fills in the rest.
+ * Some actions take a text with placeholders of its own, which stand for members of the action's `values`;
+ * beside them the text may have the templates that every config has. The text is resolved in two steps, so
+ * that a template's value is never scanned for placeholders (D19): the step turns each template into a string
+ * literal, `{{"…"}}`, and `renderText` fills in the rest.
  *
- * Where no values are given there are no placeholders, and the text is a string like any other. A
- * text that is one template, with values, has its placeholders in what the template brings.
+ * Where no values are given there are no placeholders, and the text is a string like any other. A text that
+ * is one template, with values, has its placeholders in what the template brings.
  */
 
 /**

@@ -15,7 +15,7 @@ const types = describeStepTypes();
 const actions = describeActions();
 const options = { input: {}, workflowId: "w", version: 1, now: new Date(0) };
 
-/** Any JSON, texts with templates among it. */
+/** Any JSON, with templates in some texts. */
 const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -95,7 +95,7 @@ const anyActionStep = fc
     anyConfig(inputSchema, INPUTS[id]).map((config) => ({ id, inputSchema, config })),
   );
 
-/** A list of steps, nested in one another and with ids of their own. */
+/** A list of nested steps with unique ids. */
 const { block: anyBlock } = fc.letrec<{ block: unknown[]; step: unknown }>((tie) => ({
   block: fc.array(tie("step"), { maxLength: 3 }),
   step: fc.oneof(
@@ -113,7 +113,7 @@ const { block: anyBlock } = fc.letrec<{ block: unknown[]; step: unknown }>((tie)
   ),
 }));
 
-/** Zod does not look at a member named `__proto__`; a validator of JSON Schema does. */
+/** Zod ignores a member named `__proto__`; a validator of JSON Schema does not. */
 function isPlain(config: object): boolean {
   return !JSON.stringify(config).includes('"__proto__":');
 }

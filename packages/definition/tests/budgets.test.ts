@@ -15,7 +15,7 @@ import { httpStep, mappingStep, problemsOf, step, stepProblems } from "./definit
 
 const approval = (id: string, form: object) => step("approval", id, { message: "m", form });
 
-/** A form with patterns that nobody else uses, so that no cache helps. */
+/** A form with unique patterns, so that no cache helps. */
 const formOf = (patterns: number, pattern: string, name: string): object => ({
   type: "object",
   properties: Object.fromEntries(
@@ -34,7 +34,7 @@ const scopeOf = (input: unknown) => ({
   secrets: new Map(),
 });
 
-/** What is looked at entry by entry: 250,000 that are wrong fit into a body of 1 MiB. */
+/** The values that are checked entry by entry. A body of 1 MiB has room for 250,000 wrong entries. */
 const manyOf = (entry: unknown): unknown[] => Array.from({ length: 250_000 }, () => entry);
 const memberNames = Object.fromEntries(manyOf(null).map((_, index) => [`h${index}`, {}]));
 
@@ -133,7 +133,7 @@ describe("a definition", () => {
     const other = setImmediate(() => (turns += 1));
     await validateInTurns({ trigger: { type: "api" }, steps });
     clearImmediate(other);
-    // Others are let in after each 10 ms of work, of which this is several times as much.
+    // The check yields after each 10 ms of work, and this definition takes several times as long.
     expect(turns).toBe(1);
   });
 });
@@ -205,7 +205,7 @@ describe("matches", () => {
       mappingStep(`s${index}`, 1, { when: { left: "x", operator: "matches", right } }),
     );
     const options = { violations: [], workflowId: "w", version: 1, now: new Date() };
-    // What is too much for a plan is what the run decides.
+    // The run decides on values that are too large for a plan.
     expect(
       planDefinition({ trigger: { type: "api" }, steps }, { ...options, input: { patterns } }),
     ).toMatchObject({ valid: true });
@@ -236,7 +236,7 @@ describe("a JSON Schema", () => {
     expect(problemsOf({ steps: [], outputSchema: schemaOf(399) })).toEqual([
       expect.stringContaining("outputSchema: cannot be used: a JSON Schema of a definition has at"),
     ]);
-    // What was stored under an earlier rule still works.
+    // A schema that was stored under an earlier rule still works.
     expect(compileJsonSchema(schemaOf(900))).toMatchObject({ ok: true });
   });
 });

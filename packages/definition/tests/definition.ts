@@ -23,7 +23,7 @@ export function step(type: string, id: string, config: object, over: object = {}
   return { id, type, name: id, config, ...over };
 }
 
-/** A loop over the items of a template, or over what `config` says. */
+/** A loop over the items of a template, or with the given `config`. */
 export function loopStep(
   id: string,
   steps: object[],
@@ -100,7 +100,7 @@ export function stepProblems(...steps: unknown[]): string[] {
   return problemsOf({ steps });
 }
 
-/** As `stepProblems`, with the steps' expressions parsed. */
+/** Like `stepProblems`, with the steps' expressions parsed. */
 export async function expressionProblems(
   pool: ExpressionPool,
   ...steps: unknown[]

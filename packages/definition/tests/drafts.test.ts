@@ -17,7 +17,7 @@ describe("a definition that may be unfinished", () => {
   ])("has %s, which can't be executed", (_what, unfinished) => {
     expect(isDraft(unfinished, mappingStep("z", 1))).toBe(true);
     expect(isExecutable(unfinished, mappingStep("z", 1))).toBe(false);
-    // Nothing starts it, but whatever reads it must get along with it.
+    // No trigger starts a draft, but its readers must accept it.
     expect(() => compileDefinition({ trigger, steps: [unfinished] })).not.toThrow();
   });
 

@@ -6,7 +6,7 @@ import { actionStep, stepProblems } from "./definition.ts";
 
 const trigger = { type: "api" };
 
-/** What is wrong with the config of a step, without the part of the path that they all share. */
+/** The problems of a step's config, without their common path. */
 function problems(action: string, config: object): string[] {
   return stepProblems(actionStep("s", action, config)).map((problem) =>
     problem.replace("steps.0.config.", ""),
@@ -50,7 +50,7 @@ describe("a provider's action", () => {
         const config = { ...valuesFor(visibleWhen, inputs), ...valuesFor(requiredWhen, inputs) };
         const missing = expect.stringMatching(new RegExp(`^${key}: is required`));
         expect(problems(id, config)).toContainEqual(missing);
-        // A template may become the value that makes it needed, or another: nothing is said.
+        // A template may give the value that requires the input, or another, so no problem is reported.
         const fields = Object.keys(config).map((field) => [field, "{{input.x}}"]);
         expect(problems(id, Object.fromEntries(fields))).not.toContainEqual(missing);
       }

@@ -3,7 +3,7 @@ import { actionStep, mappingStep, problemsOf, step, stepProblems } from "./defin
 
 const UNKNOWN_TYPE = "type: is not a known step type";
 
-/** Every problem begins with its counterpart. */
+/** Every problem begins with the expected text. */
 function begin(...problems: string[]): unknown[] {
   return problems.map((problem) => expect.stringContaining(problem));
 }

@@ -7,8 +7,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * What fires in the two days after an instant, worked out by hand from the changes of clocks that the
- * comments tell (in UTC, offset before → after).
+ * The firings in the two days after an instant, derived by hand from the clock changes in the comments (in
+ * UTC, offset before → after).
  */
 const CHANGES = `
   # 2026-03-29T01:00 +1 → +2, 2026-10-25T01:00 +2 → +1, 2027-03-28T01:00, 2027-10-31T01:00
@@ -49,7 +49,7 @@ const CHANGES = `
   America/Nuuk | 30 23 * * SAT | a gap up to another day of the week | 2026-03-28T12:00 | 29T01:00
 `;
 
-/** The same over some hours, for patterns of all hours: they follow the time that really passes. */
+/** The firings over some hours for patterns of all hours, which follow elapsed time. */
 const ROLLING = `
   Europe/Berlin | 0 * * * * | both of two like hours | 2026-10-24T23:30 | 25T00:00 25T01:00 25T02:00
   Europe/Berlin | 0 0-23 * * * | spelled as a range | 2026-10-24T23:30 | 25T00:00 25T01:00 25T02:00
@@ -86,7 +86,7 @@ function readTable(table: string): [string, string, string, Date, string[]][] {
   });
 }
 
-/** The patterns that the property draws, with what they say, for an oracle that knows no cron. */
+/** The patterns of the property, with their values for an oracle without cron. */
 const field = (max: number) =>
   fc.oneof(
     fc.record({ text: fc.constant("*"), values: fc.constant(range(0, max)) }),
@@ -122,7 +122,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-/** What clocks show minute by minute, as minutes since 1970 by those clocks. */
+/** The local time minute by minute, as minutes since 1970 by those clocks. */
 function showMinutes(timezone: string, from: number, lengthMs: number) {
   const zone = IANAZone.create(timezone);
   return range(0, lengthMs / MINUTE_MS).map((minute) => {
@@ -143,7 +143,12 @@ describe("nextFiring", () => {
         fc.oneof(days, changes),
         (timezone, minute, hour, from) => {
           const timetable = { cron: `${minute.text} ${hour.text} * * *`, timezone };
-          const expected = expectedFirings(timezone, minute.values, hour.values, from, DAY_MS);
+          const expected = expectedFirings(
+            timezone,
+            { minutes: minute.values, hours: hour.values },
+            from,
+            DAY_MS,
+          );
           const firings = nextFirings(timetable, new Date(from), expected.length + 1);
           const found = firings.map((firing) => firing.getTime());
           expect(found.pop()).toBeGreaterThan(from + DAY_MS);
@@ -234,13 +239,12 @@ describe("latestFiring", () => {
 });
 
 /**
- * D14, without cron: a pattern of all hours fires in every minute whose local time fits; any other at
- * the first minute that shows a fitting local time, and where clocks jump over one, right after.
+ * D14 without cron. A pattern of all hours fires in every minute whose local time fits. Any other pattern
+ * fires at the first minute that shows a fitting local time, and right after a gap that skips one.
  */
 function expectedFirings(
   timezone: string,
-  minutes: readonly number[],
-  hours: readonly number[],
+  { minutes, hours }: { minutes: readonly number[]; hours: readonly number[] },
   from: number,
   lengthMs: number,
 ): number[] {
@@ -250,7 +254,7 @@ function expectedFirings(
   const firings = new Set<number>();
   const seen = new Set<number>();
   let previous = Number.POSITIVE_INFINITY;
-  // A day before, so that repeated times are known as such.
+  // The walk begins a day before, so that it recognizes repeated times.
   for (const { at, shown } of showMinutes(timezone, from - DAY_MS, lengthMs + DAY_MS)) {
     if (fits(shown) && (everyHour || !seen.has(shown))) firings.add(at);
     for (let skipped = previous + 1; skipped < shown && !everyHour; skipped++) {

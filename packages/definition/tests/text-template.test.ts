@@ -63,7 +63,7 @@ const scope: TemplateScope = {
   secrets: new Map([["KEY", "hunter2"]]),
 };
 
-/** What the runtime hands to the action, and the text that it makes of it. */
+/** The inputs that the runtime passes to the action, and the resulting text. */
 function fill(config: object): EvaluatedValue & { text: string } {
   const [step] = compileDefinition({
     trigger: { type: "api" },

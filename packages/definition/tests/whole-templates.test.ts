@@ -9,7 +9,7 @@ import {
   stepProblems,
 } from "./definition.ts";
 
-/** A template inside a longer string makes a string, whatever it brings (D19). */
+/** A template inside a longer string makes a string, whatever its value (D19). */
 const inside = [mappingStep("in", 1)];
 const request = (config: object) =>
   httpStep("s", { config: { method: "GET", url: "https://x.example", ...config } });

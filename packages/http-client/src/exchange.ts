@@ -57,7 +57,7 @@ export function exchange(
   stop: AbortSignal,
 ): Promise<HopResponse> {
   return new Promise((resolve, reject) => {
-    const handler = new ExchangeHandler(hop, maxResponseBytes, stop, resolve, reject);
+    const handler = new ExchangeHandler(hop, maxResponseBytes, stop, { resolve, reject });
     if (handler.settled) return;
     dispatcher.dispatch(
       {
@@ -95,14 +95,16 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     hop: HopRequest,
     maxResponseBytes: number,
     stop: AbortSignal,
-    resolve: (response: HopResponse) => void,
-    reject: (error: HttpClientError) => void,
+    settle: {
+      resolve: (response: HopResponse) => void;
+      reject: (error: HttpClientError) => void;
+    },
   ) {
     this.#hop = hop;
     this.#maxResponseBytes = maxResponseBytes;
     this.#stop = stop;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#resolve = settle.resolve;
+    this.#reject = settle.reject;
     this.#body = new BodyCollector(maxResponseBytes);
     if (stop.aborted) this.#onStop();
     else stop.addEventListener("abort", this.#onStop, { once: true });

@@ -93,7 +93,7 @@ export function createSafeHttpClient(options: SafeHttpClientOptions): SafeHttpCl
         withDeadline(request.timeoutMs, signal, async (stop) => {
           const giveBack = await turns.take(tenant, stop);
           try {
-            const { hop, response } = await followRedirects(pool, first, request, policy, stop);
+            const { hop, response } = await followRedirects({ pool, policy }, first, request, stop);
             return {
               hop,
               status: response.status,
@@ -203,10 +203,9 @@ async function withDeadline<T>(
 }
 
 async function followRedirects(
-  pool: ConnectionPool,
+  { pool, policy }: { pool: ConnectionPool; policy: TargetPolicy },
   first: HopRequest,
   request: SafeRequest,
-  policy: TargetPolicy,
   stop: AbortSignal,
 ): Promise<{ hop: HopRequest; response: HopResponse }> {
   const limit = request.followRedirects ?? 0;

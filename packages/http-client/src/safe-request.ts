@@ -16,8 +16,8 @@ export interface SafeRequest {
   /** The limit of the response body in bytes, both as received and as decoded. */
   maxResponseBytes: number;
   /**
-   * Whether a larger response is a success as well. Its body is cut at the limit, and not decoded. False by
-   * default.
+   * Whether a larger response is a success as well. The larger body is cut at the limit, and not decoded.
+   * False by default.
    */
   cutsResponse?: boolean;
   /**

@@ -19,7 +19,7 @@ describe("connections", () => {
   it("are kept and used again for the same origin", async () => {
     await using server = await startServer((_request, response) => response.end("ok"));
     for (let i = 0; i < 20; i += 1) await client.request(get(`${server.origin}/${i}`));
-    // The one that has just answered is free again only after a turn of the event loop.
+    // The connection of the last answer is free again after a turn of the event loop.
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 

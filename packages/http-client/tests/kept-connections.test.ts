@@ -14,11 +14,11 @@ const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 /** More than fits into the buffers of a socket. */
 const BODY = "b".repeat(300_000);
 
-/** What was received whole. */
+/** The requests that were received completely. */
 interface Received {
   head: string;
   body: string;
-  /** Which request of its connection it was, from 1. */
+  /** The number of the request on its connection, from 1. */
   nth: number;
 }
 
@@ -51,7 +51,7 @@ const BREAKS: [string, (socket: Socket) => void][] = [
   ["reset", (socket) => socket.resetAndDestroy()],
 ];
 
-/** A first request whose connection is kept, and then another one over it. */
+/** A first request whose connection is kept, and then another one over this connection. */
 async function requestTwice(client: SafeHttpClient, first: SafeRequest, second: SafeRequest) {
   await client.request(first);
   // The connection is free again only after a turn of the event loop.

@@ -145,7 +145,7 @@ describe("maxResponseBytes", () => {
     const error = await failureOf(client.request(get(`${server.origin}/`)));
     expect(error).toMatchObject({ code: "RESPONSE_TOO_LARGE", sent: true });
     await server.closed();
-    // What the sockets' buffers took on top of the limit of 1 MB is far below this.
+    // The sockets' buffers take far less than this on top of the limit of 1 MB.
     expect(written).toBeLessThan(100_000_000);
   });
 

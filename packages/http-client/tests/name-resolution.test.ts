@@ -6,7 +6,7 @@ import { createGuardedConnector, createGuardedLookup } from "../src/guarded-conn
 import { createLocalClient, failureOf, get } from "./support/requests.ts";
 import { startServer } from "./support/servers.ts";
 
-/** What a socket would be told for a name with these answers. */
+/** The lookup's result for a name with these answers. */
 function lookUp(answers: string[], allowPrivate: boolean): Promise<string | LookupAddress[]> {
   const lookup = createGuardedLookup(() => Promise.resolve(answers), { allowPrivate });
   return new Promise((resolve, reject) => {

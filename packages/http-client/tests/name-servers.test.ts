@@ -16,7 +16,7 @@ import { createNameServers } from "../src/name-servers.ts";
 import { createLocalClient, failureOf, get } from "./support/requests.ts";
 import { startServer } from "./support/servers.ts";
 
-/** What a socket would be told to dial for a name, where only public addresses are allowed. */
+/** The lookup's result for a name, where only public addresses are allowed. */
 function addressesToDial(dns: DnsDouble) {
   const turns = new Turns({ perTenant: 10 });
   const resolve = createNameServers({ servers: [dns.address] });

@@ -14,7 +14,7 @@ import type { TestServer } from "./support/servers.ts";
 const client = createLocalClient();
 afterAll(() => client.close());
 
-/** A server that redirects `/from` and answers anything else with what it received. */
+/** A server that redirects `/from` and answers other requests with their content. */
 function startRedirecting(status: number, location: () => string): Promise<TestServer> {
   return startServer((request, response) => {
     if (request.url === "/from") response.writeHead(status, { location: location() }).end("moved");
@@ -140,7 +140,7 @@ describe("what the request carries", () => {
     "is dropped by a %i to another origin, harmless headers apart",
     async (status) => {
       await using other = await startServer(echo);
-      // Another port is another origin already.
+      // Another port is another origin.
       await using server = await startRedirecting(status, () => `${other.origin}/to`);
       const seen = await follow(`${server.origin}/from`, { headers });
       expect(seen).toEqual({

@@ -116,7 +116,7 @@ describe("a small response that decoding makes large", () => {
       }),
     );
     await waits.promise;
-    // Others go on, and nothing more is made of it meanwhile.
+    // Other work goes on, and decoding pauses meanwhile.
     const other = await client.request(
       get(`${server.origin}/`, { maxResponseBytes: zeros.length }),
     );

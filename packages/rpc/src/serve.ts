@@ -36,6 +36,14 @@ export interface ServeHooks {
   onHandled(context: CallContext, code: Code, error?: AppError): void;
 }
 
+/** One admitted call and the way to serve it. */
+export interface Serving<Method> {
+  context: CallContext;
+  method: Method;
+  serialize: (value: unknown) => Buffer;
+  hooks: ServeHooks;
+}
+
 /**
  * Runs a unary handler. All errors are answered and never thrown, also those of serializing the response: a
  * rejected promise inside grpc-js would end the process.
@@ -43,10 +51,7 @@ export interface ServeHooks {
 export async function serveUnary(
   call: ServerUnaryCall<DecodedRequest, Buffer>,
   respond: sendUnaryData<Buffer>,
-  context: CallContext,
-  method: UnaryMethod<unknown, unknown>,
-  serialize: (value: unknown) => Buffer,
-  hooks: ServeHooks,
+  { context, method, serialize, hooks }: Serving<UnaryMethod<unknown, unknown>>,
 ): Promise<void> {
   try {
     const response = await method.handler(readRequest(call.request), context);
@@ -67,10 +72,7 @@ export async function serveUnary(
  */
 export async function serveStream(
   call: ServerWritableStream<DecodedRequest, Buffer>,
-  context: CallContext,
-  method: ServerStreamMethod<unknown, unknown>,
-  serialize: (value: unknown) => Buffer,
-  hooks: ServeHooks,
+  { context, method, serialize, hooks }: Serving<ServerStreamMethod<unknown, unknown>>,
 ): Promise<void> {
   try {
     let sent = Promise.resolve();
@@ -114,10 +116,7 @@ function send(
 export async function serveClientStream(
   call: ServerReadableStream<DecodedRequest, Buffer>,
   respond: sendUnaryData<Buffer>,
-  context: CallContext,
-  method: ClientStreamMethod<unknown, unknown>,
-  serialize: (value: unknown) => Buffer,
-  hooks: ServeHooks,
+  { context, method, serialize, hooks }: Serving<ClientStreamMethod<unknown, unknown>>,
 ): Promise<void> {
   try {
     const requests = readRequests(call, context, readRequest, () => hooks.onReceived(context));

@@ -189,8 +189,8 @@ class GrpcServer implements RpcServer {
   async #shutDown(graceMs: number): Promise<void> {
     const error = new AppError("UNAVAILABLE", "The service is shutting down.");
     this.#health?.setServing(false);
-    // This goes before tryShutdown, as drain skips connections that are closing. The timer of drain is the
-    // last resort against peers that do not read.
+    // drain goes before tryShutdown, as it skips connections that are closing. The timer of drain is the last
+    // resort against peers that do not read.
     if (this.#bound !== undefined) this.#server.drain(this.#bound.address, graceMs + ENDING_MS);
     const allClosed = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     this.#inFlight.abortStreams(error);
@@ -238,31 +238,34 @@ class GrpcServer implements RpcServer {
 
   #unaryCall(
     method: Extract<AnyMethod, { kind: "unary" }>,
-    encode: (value: unknown) => Buffer,
+    serialize: (value: unknown) => Buffer,
   ): handleUnaryCall<DecodedRequest, Buffer> {
     return (call, respond) => {
       const context = this.#begin(call.metadata, "unary");
-      serveUnary(call, respond, context, method, encode, this.#hooks).catch(this.#onLost);
+      const serving = { context, method, serialize, hooks: this.#hooks };
+      serveUnary(call, respond, serving).catch(this.#onLost);
     };
   }
 
   #streamCall(
     method: Extract<AnyMethod, { kind: "server-stream" }>,
-    encode: (value: unknown) => Buffer,
+    serialize: (value: unknown) => Buffer,
   ): handleServerStreamingCall<DecodedRequest, Buffer> {
     return (call) => {
       const context = this.#begin(call.metadata, method.endsByItself === true ? "unary" : "stream");
-      serveStream(call, context, method, encode, this.#hooks).catch(this.#onLost);
+      const serving = { context, method, serialize, hooks: this.#hooks };
+      serveStream(call, serving).catch(this.#onLost);
     };
   }
 
   #clientStreamCall(
     method: Extract<AnyMethod, { kind: "client-stream" }>,
-    encode: (value: unknown) => Buffer,
+    serialize: (value: unknown) => Buffer,
   ): handleClientStreamingCall<DecodedRequest, Buffer> {
     return (call, respond) => {
       const context = this.#begin(call.metadata, "stream");
-      serveClientStream(call, respond, context, method, encode, this.#hooks).catch(this.#onLost);
+      const serving = { context, method, serialize, hooks: this.#hooks };
+      serveClientStream(call, respond, serving).catch(this.#onLost);
     };
   }
 

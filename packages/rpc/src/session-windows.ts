@@ -10,9 +10,9 @@ let isWidening = false;
 /**
  * Removes the flow control of whole connections, from now on and in this process; that of each call stays.
  * All calls of a connection share one window of 64 KiB. Once large messages have used it up, small answers
- * wait behind all of them: a read took 4.4 s beside sixteen plans of 3 MB each, and takes 0.1 s without.
- * grpc-js has an option for clients only (`grpc-node.flow_control_window`). That option widens each call as
- * well, so slow readers keep that much. So this function listens to Node's channels.
+ * wait behind all of them: a read took 4.4 s beside sixteen plans of 3 MB each, and takes 0.1 s without. The
+ * option of grpc-js (`grpc-node.flow_control_window`) is for clients only, and widens each call as well, so
+ * slow readers keep that much. So this function listens to Node's channels.
  */
 export function widenSessions(): void {
   if (isWidening) return;

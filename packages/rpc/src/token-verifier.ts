@@ -37,7 +37,7 @@ export interface TokenVerifierOptions {
 /** Verifies tokens. */
 export interface TokenVerifier {
   /**
-   * The identity in a token. Its objects are frozen, since requests share them.
+   * The identity in a token. The objects are frozen, since requests share them.
    *
    * @throws AppError UNAUTHORIZED when the token is malformed, forged, expired, revoked, for another service
    * or beyond its issuer's policy; UNAVAILABLE when revocations cannot be read

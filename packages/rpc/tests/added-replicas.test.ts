@@ -5,7 +5,7 @@ import type * as Support from "./support.ts";
 import type * as Rpc from "../src/index.ts";
 import type * as Testkit from "@workflow/testkit";
 
-/** Far shorter than in service, so that many look-ups fall into the test. */
+/** The interval is far shorter than in service, so that many lookups fall into the test. */
 const RENEW_MS = 50;
 const CALLS_MIN = 2_000;
 const LOOKUPS_MIN = 40;
@@ -14,7 +14,7 @@ let support: typeof Support;
 let rpcPackage: typeof Rpc;
 let testkit: typeof Testkit;
 beforeAll(async () => {
-  // Has grpc-js ask name servers itself, not the system; it looks when it is loaded.
+  // grpc-js reads this variable when it is loaded, and then asks name servers itself.
   process.env["GRPC_NODE_USE_ALTERNATIVE_RESOLVER"] = "true";
   rpcPackage = await import("../src/index.ts");
   support = await import("./support.ts");

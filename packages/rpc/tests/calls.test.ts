@@ -47,7 +47,7 @@ describe("a deadline", () => {
   it("ends the call for both sides", async () => {
     const contexts: RpcContext[] = [];
     await using echo = await startEcho({ say: hanging(contexts) });
-    // The time is the call's, not the connection's.
+    // The deadline is of the call, not of the connection.
     await echo.client.waitForReady(10_000);
 
     const error = await rejection(
@@ -72,7 +72,7 @@ describe("a deadline", () => {
 
     await echo.client.say({ text: "" }, { identity: alice, deadline, timeoutMs: 60_000 });
 
-    // What travels is the time that is left, so the way there is added to it.
+    // The remaining time is sent, so the time on the way adds to it.
     const wayMs = Date.now() - began;
     const told = contexts[0]?.deadline.getTime() ?? 0;
     expect(told).toBeGreaterThan(deadline.getTime() - 1_000);

@@ -7,30 +7,41 @@ export interface TestCertificate {
   key: Buffer;
 }
 
-/** An authority of its own that issues certificates for `localhost`. */
+/** Creates an authority that issues certificates for `localhost`. */
 export function createAuthority() {
   const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = "test authority";
   return {
-    ca: toPem(sign(name, name, keys.publicKey, keys.privateKey, true)),
+    ca: toPem(
+      sign(
+        { subject: name, issuer: name, publicKey: keys.publicKey, isAuthority: true },
+        keys.privateKey,
+      ),
+    ),
     issue(): TestCertificate {
       const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
       return {
-        cert: toPem(sign("localhost", name, own.publicKey, keys.privateKey, false)),
+        cert: toPem(
+          sign(
+            { subject: "localhost", issuer: name, publicKey: own.publicKey, isAuthority: false },
+            keys.privateKey,
+          ),
+        ),
         key: Buffer.from(own.privateKey.export({ format: "pem", type: "pkcs8" })),
       };
     },
   };
 }
 
-/** X.509 v3 (RFC 5280), just enough of it for a TLS handshake in a test. */
-function sign(
-  subject: string,
-  issuer: string,
-  key: KeyObject,
-  signer: KeyObject,
-  isAuthority: boolean,
-): Buffer {
+interface Unsigned {
+  subject: string;
+  issuer: string;
+  publicKey: KeyObject;
+  isAuthority: boolean;
+}
+
+/** Signs an X.509 v3 certificate (RFC 5280) with the parts that a TLS handshake in a test needs. */
+function sign({ subject, issuer, publicKey, isAuthority }: Unsigned, signer: KeyObject): Buffer {
   const ecdsaWithSha256 = sequence(Buffer.from("06082a8648ce3d040302", "hex"));
   const extensions = isAuthority
     ? extension("551d13", sequence(der(0x01, Buffer.of(0xff))))
@@ -42,7 +53,7 @@ function sign(
     commonName(issuer),
     sequence(utcTime(Date.now() - 3_600_000), utcTime(Date.now() + 3_600_000)),
     commonName(subject),
-    key.export({ format: "der", type: "spki" }),
+    publicKey.export({ format: "der", type: "spki" }),
     der(0xa3, sequence(extensions)),
   );
   const signature = createSign("sha256").update(body).sign(signer);

@@ -3,7 +3,16 @@ import { AppError } from "@workflow/errors";
 import { waitFor } from "@workflow/testkit";
 import { createRpcClient, rpcClientStream } from "../src/index.ts";
 import type { RpcContext } from "../src/index.ts";
-import { alice, EchoService, minter, rejection, settled, startEcho } from "./support.ts";
+import {
+  alice,
+  EchoService,
+  endless,
+  minter,
+  rejection,
+  rejectionOnceBegun,
+  settled,
+  startEcho,
+} from "./support.ts";
 import type { EchoImplementation, Word } from "./support.ts";
 
 const options = { identity: alice };
@@ -52,7 +61,7 @@ describe("a client stream", () => {
     await answer;
 
     expect(read).toBe(total);
-    // One that the handler has, and what the connection itself holds.
+    // One request is with the handler, others are in the connection's buffers.
     expect(madeWhilePaused).toBeLessThan(10);
   });
 
@@ -194,21 +203,31 @@ describe("a client stream that ends early", () => {
 
   it("is noticed by a handler that does not read at the moment", async () => {
     const aborted = Promise.withResolvers<unknown>();
+    let hasBegun = false;
     await using echo = await startEcho({
       join: rpcClientStream({
         scopes: "words:write",
         handler: (_, context) =>
           new Promise((_resolve, reject) => {
-            context.signal.addEventListener("abort", () => {
+            hasBegun = true;
+            const end = (): void => {
               aborted.resolve(context.signal.reason);
               reject(context.signal.reason);
-            });
+            };
+            if (context.signal.aborted) end();
+            else context.signal.addEventListener("abort", end);
           }),
       }),
     });
-    const source = endless();
-    const answer = echo.client.join(source.words, { ...options, timeoutMs: 100 });
-    expect(await rejection(answer)).toMatchObject({ reason: "UNAVAILABLE" });
+    let source = endless();
+    const error = await rejectionOnceBegun(
+      () => hasBegun,
+      (timeoutMs) => {
+        source = endless();
+        return echo.client.join(source.words, { ...options, timeoutMs });
+      },
+    );
+    expect(error).toMatchObject({ reason: "UNAVAILABLE" });
     expect(await aborted.promise).toMatchObject({ reason: "UNAVAILABLE" });
     await waitFor(() => source.isClosed());
   });
@@ -216,18 +235,22 @@ describe("a client stream that ends early", () => {
   it("ends at its deadline when the client stalls", async () => {
     const reader = reading();
     await using echo = await startEcho({ join: reader.method });
-    const answer = echo.client.join(hanging(["one"]), { ...options, timeoutMs: 200 });
-    expect(await rejection(answer)).toMatchObject({ reason: "UNAVAILABLE" });
+    const error = await rejectionOnceBegun(
+      () => reader.read() > 0,
+      (timeoutMs) => echo.client.join(hanging(["one"]), { ...options, timeoutMs }),
+    );
+    expect(error).toMatchObject({ reason: "UNAVAILABLE" });
     await waitFor(() => reader.isDone());
-    expect(reader.read()).toBe(1);
   });
 
   it("ends at the server's own deadline when the caller sends none", async () => {
     const reader = reading();
-    await using echo = await startEcho({ join: reader.method }, { defaultStreamDeadlineMs: 100 });
-    // Such a deadline is not sent.
-    const answer = echo.client.join(hanging([]), { ...options, timeoutMs: Infinity });
-    expect(await rejection(answer)).toMatchObject({ reason: "UNAVAILABLE" });
+    const error = await rejectionOnceBegun(reader.hasBegun, async (defaultStreamDeadlineMs) => {
+      await using echo = await startEcho({ join: reader.method }, { defaultStreamDeadlineMs });
+      // An infinite deadline is not sent.
+      return await echo.client.join(hanging([]), { ...options, timeoutMs: Infinity });
+    });
+    expect(error).toMatchObject({ reason: "UNAVAILABLE" });
     await waitFor(() => reader.isDone());
     expect(reader.error()).toMatchObject({ reason: "UNAVAILABLE" });
   });
@@ -288,14 +311,16 @@ describe("a server that closes", () => {
   });
 });
 
-/** A method that reads until no more comes and remembers how that went. */
+/** A method that reads all requests and remembers the end. */
 function reading() {
   let count = 0;
+  let hasBegun = false;
   let isDone = false;
   let error: unknown;
   const method: EchoImplementation["join"] = rpcClientStream({
     scopes: "words:write",
     async handler(words) {
+      hasBegun = true;
       try {
         for await (const { text } of words) count += text === "" ? 0 : 1;
         return { text: "" };
@@ -307,23 +332,16 @@ function reading() {
       }
     },
   });
-  return { method, read: () => count, isDone: () => isDone, error: () => error };
+  return {
+    method,
+    read: () => count,
+    hasBegun: () => hasBegun,
+    isDone: () => isDone,
+    error: () => error,
+  };
 }
 
-/** Words without end, and whether whoever took them has let go. */
-function endless() {
-  let isClosed = false;
-  function* words(): Generator<Word> {
-    try {
-      for (;;) yield { text: "again" };
-    } finally {
-      isClosed = true;
-    }
-  }
-  return { words: words(), isClosed: () => isClosed };
-}
-
-/** Some words, and then nothing for ever. */
+/** Some words, and then an endless wait. */
 async function* hanging(texts: readonly string[]): AsyncGenerator<Word> {
   for (const text of texts) yield { text };
   await new Promise(() => {});

@@ -8,7 +8,7 @@ import { alice, startEcho } from "./support.ts";
 import type { Word } from "./support.ts";
 
 const CHANNELS = ["http2.client.stream.created", "http2.server.stream.created"];
-/** What Node keeps on a stream, of each side; see closed-streams.ts. */
+/** The values that Node keeps on a stream of each side; see closed-streams.ts. */
 const KEPT = ["authority", "requestAsyncResource", "sent-headers", "sent-trailers"];
 
 it("a stream that has closed keeps nothing of its call (ADR 58)", async () => {
@@ -48,7 +48,7 @@ it("a stream that has closed keeps nothing of its call (ADR 58)", async () => {
         expect([description, Reflect.get(stream, symbol)]).toEqual([description, undefined]);
       }
     }
-    // A Node that names them otherwise keeps them: closed-streams.ts has to follow.
+    // A Node with other names would keep the values, and closed-streams.ts would have to follow.
     expect(found).toEqual(new Set(KEPT));
   } finally {
     for (const channel of CHANNELS) unsubscribe(channel, collect);

@@ -141,7 +141,7 @@ describe("an AppError thrown in a handler", () => {
       path: ["steps", String(i), "config", "steps", "0", "config", "mapping"],
       message: `Step "step-${i}" refers to step "gone-${i}", which does not exist.`,
     }));
-    // Nothing repeats in them, so they hardly become smaller.
+    // The texts have no repetition, so they hardly compress.
     const unusual = usual.map(({ path }) => ({ path, message: randomBytes(200).toString("hex") }));
     let violations = usual;
     await using echo = await startThrowing(
@@ -331,7 +331,7 @@ function startThrowing(makeError: () => Error, options: Parameters<typeof startE
   return startEcho({ say }, options);
 }
 
-/** Calls `Say` without our client and gives the failed status as it came. */
+/** Calls `Say` without our client and returns the failed status as received. */
 async function rawStatus(address: string, message = Buffer.from('{"text":""}')) {
   const client = new Client(address, credentials.createInsecure());
   const metadata = new Metadata();
@@ -346,7 +346,7 @@ async function rawStatus(address: string, message = Buffer.from('{"text":""}')) 
   return status;
 }
 
-/** What a failed status takes in the trailers: binary values go in base64. */
+/** The bytes of a failed status in the trailers; binary values are in base64. */
 function trailerBytes({ details, metadata }: ServiceError): number {
   const binary = ["grpc-status-details-bin", "workflow-violations-bin"].map(
     (key) => metadata.get(key)[0]?.length ?? 0,

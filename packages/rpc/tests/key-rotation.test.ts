@@ -45,7 +45,7 @@ async function startServer(keys: readonly GeneratedSigningKey[]): Promise<Echo> 
   return server;
 }
 
-/** A gateway that signs with a key; tokens of a few seconds, as many as a loaded machine needs. */
+/** A gateway that signs with a key. The tokens live for a few seconds, long enough for a loaded machine. */
 function connect({ address }: Echo, { privateKeyPem }: GeneratedSigningKey) {
   const minter = createTokenMinter(createTokenSigner({ issuer: "gateway", privateKeyPem }), {
     audience,
@@ -56,7 +56,7 @@ function connect({ address }: Echo, { privateKeyPem }: GeneratedSigningKey) {
   return client;
 }
 
-/** Calls again and again until told to stop; rejects with the first refusal. */
+/** Calls again and again until stopped; rejects with the first refusal. */
 function keepCalling(client: RpcClient<typeof EchoService>) {
   let isStopping = false;
   let answered = 0;
@@ -82,7 +82,7 @@ describe("a rotation of the signing key", () => {
     const before = await startServer([oldKey]);
     const calls = [keepCalling(connect(before, oldKey))];
 
-    // 1. Services are replaced one by one by such that accept both; gateways sign as before.
+    // 1. Services that accept both keys replace the others one by one; gateways sign as before.
     const during = await startServer([oldKey, newKey]);
     calls.push(keepCalling(connect(during, oldKey)));
     await calls[0]?.stop();
@@ -93,7 +93,7 @@ describe("a rotation of the signing key", () => {
     await connect(during, newKey).say({ text: "" }, { identity: alice });
     await calls[1]?.stop();
 
-    // 3. The old key is taken away.
+    // 3. The old key is removed.
     const after = await startServer([newKey]);
     calls.push(keepCalling(connect(after, newKey)));
     await connect(after, newKey).say({ text: "" }, { identity: alice });

@@ -2,11 +2,11 @@ import { describe, expect, it } from "@jest/globals";
 import { rpc } from "../src/index.ts";
 import { alice, startEcho } from "./support.ts";
 
-/** More of them than a connection's first window holds, each larger than it. */
+/** More messages than a connection's first window holds, each larger than the window. */
 const LARGE_CALLS = 16;
 const LARGE = "x".repeat(3 * 1024 * 1024);
 const FEW = LARGE_CALLS / 2;
-/** 48 MiB take long on a machine that has other work to do. */
+/** 48 MiB take long on a busy machine. */
 const TIMEOUT_MS = 90_000;
 
 describe("beside large messages on the same connection", () => {

@@ -6,7 +6,7 @@ import { alice, EchoService, minter, rejection, startEcho } from "./support.ts";
 const BEYOND = ["0.0.0.0", "[::]", "10.1.2.3", "[fd00::1]", "runs.internal", "localhost.example"];
 const WITHIN = ["127.0.0.1", "127.8.9.10", "[::1]", "localhost", "[::ffff:127.0.0.1]"];
 
-/** The error names the address, so that it can be found in the settings, and what allows it. */
+/** The error names the address as in the settings, and the setting that allows it. */
 const refusal = (address: string) => {
   const place = address.replaceAll(/[[\]]/g, (bracket) => `\\${bracket}`);
   return new RegExp(`plain text.*${place}.*GRPC_ALLOW_PLAINTEXT=true`);

@@ -57,7 +57,7 @@ service EchoService {
 }
 `;
 
-/** Sends requests to the reflection service, one stream each, and gives the answers. */
+/** Sends requests to the reflection service, one stream each, and returns the answers. */
 function reflect(address: string, requests: readonly object[]): Promise<unknown[]> {
   const packageFile = createRequire(import.meta.url).resolve("@grpc/reflection");
   const protoFile = join(dirname(packageFile), "../proto/grpc/reflection/v1/reflection.proto");

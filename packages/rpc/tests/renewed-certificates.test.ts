@@ -24,7 +24,7 @@ let troubles: string[];
 let renewals: number;
 let stop: () => void;
 
-/** Files of a pair and of who has issued it, as a renewal writes them. */
+/** The files of a pair and of its authority, as a renewal writes them. */
 async function write(authority: ReturnType<typeof createAuthority>): Promise<void> {
   const { cert, key } = authority.issue();
   await writeFile(join(folder, "cert.pem"), cert);
@@ -134,7 +134,7 @@ describe("certificates that are renewed on disk", () => {
     expect(mismatch).toMatch(/GRPC_TLS_KEY_FILE is not the key/);
     expect(half).toMatch(/GRPC_TLS_CERT_FILE: .* is not the PEM file/);
     expect(gone).toMatch(/GRPC_TLS_CERT_FILE: .* cannot be read/);
-    // Each reason once, however often the files are read.
+    // Each reason is reported once, however often the files are read.
     expect(troubles).toEqual([mismatch, half, gone]);
     expect(renewed.current()).toEqual(before);
     expect(renewals).toBe(0);

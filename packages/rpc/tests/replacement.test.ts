@@ -4,9 +4,7 @@ import { createRpcClient, rpc } from "../src/index.ts";
 import { alice, EchoService, minter, rejection, startEcho } from "./support.ts";
 import type { Echo } from "./support.ts";
 
-/*
- * What callers meet while servers are restarted one after the other, as a new release is brought out.
- */
+/* Callers' experience of a rolling restart, as for a new release. */
 
 const CALLERS = 20;
 
@@ -51,7 +49,7 @@ describe("a server that stops while another one goes on", () => {
     for (const server of servers) await server[Symbol.asyncDispose]();
 
     expect(failures).toEqual([]);
-    // Sent again means that no server has seen it before.
+    // A repeated call was never seen by a server before.
     expect(handled).toBe(answered);
   });
 });

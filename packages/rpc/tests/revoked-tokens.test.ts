@@ -30,7 +30,7 @@ afterAll(async () => {
   await testDatabase.close();
 });
 
-/** As the service itself, whose role can use its own list alone. */
+/** A connection with the service's own role, which can use its own list only. */
 function open(connectionUri: string): Promise<Database> {
   return openDatabase({
     connectionUri,
@@ -89,7 +89,7 @@ describe("a list of revoked tokens", () => {
     const daysAgo = new Date(Date.now() - 48 * HOUR_MS);
     await insertRevokedToken(database, audience, { jti: old, expiresAt: daysAgo });
     await insertRevokedToken(database, audience, { jti: young, expiresAt: inAnHour() });
-    // Revoked once more by its name alone, it stays as long as such a token can live.
+    // Revoked again by its name only, the token stays listed as long as such a token can live.
     const again = parseRevocation(young, new Date());
     if (again === null) throw new Error("A name is enough.");
     await insertRevokedToken(database, audience, again);

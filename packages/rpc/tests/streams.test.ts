@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { waitFor } from "@workflow/testkit";
 import { rpcServerStream } from "../src/index.ts";
 import type { RpcContext } from "../src/index.ts";
-import { alice, rejection, settled, startEcho } from "./support.ts";
+import { alice, rejection, rejectionOnceBegun, settled, startEcho } from "./support.ts";
 import type { EchoImplementation, Word } from "./support.ts";
 
 describe("a server stream", () => {
@@ -74,8 +74,9 @@ describe("a server stream", () => {
     const watched = watching();
     await using echo = await startEcho({ repeat: watched.method });
 
-    const error = await rejection(
-      collect(echo.client.repeat({ text: "" }, { identity: alice, timeoutMs: 100 })),
+    const error = await rejectionOnceBegun(
+      () => watched.contexts.length > 0,
+      (timeoutMs) => collect(echo.client.repeat({ text: "" }, { identity: alice, timeoutMs })),
     );
 
     expect(error).toMatchObject({ reason: "UNAVAILABLE" });

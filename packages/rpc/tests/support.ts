@@ -60,10 +60,10 @@ export type EchoImplementation = Implementation<typeof EchoService>;
 
 export const tokens = createTestTokens();
 export const signer = tokens.signerOf("gateway");
-/** The service that the echo server is. */
+/** The service name of the echo server. */
 export const audience = "runs";
 export const minter = tokens.minterTo(audience);
-/** Nothing was revoked. */
+/** A list without revoked tokens. */
 export const NONE_REVOKED: RevokedTokens = { has: async () => false };
 export const verifier = createTokenVerifier({
   audience,
@@ -77,7 +77,7 @@ export const alice: Identity = {
   scopes: ["words:read", "words:write"],
 };
 
-/** Echoes; each test overrides what it is about. */
+/** Handlers that echo; each test overrides those under test. */
 export const echo: EchoImplementation = {
   say: rpc({ scopes: "words:read", handler: async (request) => request }),
   repeat: rpcServerStream({
@@ -100,7 +100,7 @@ export interface Echo extends AsyncDisposable {
   server: RpcServer;
   client: RpcClient<typeof EchoService>;
   address: string;
-  /** What was logged, parsed. */
+  /** The parsed log lines. */
   logged: Record<string, unknown>[];
   outcomes: RequestOutcome[];
 }
@@ -121,7 +121,7 @@ export async function startEcho(
   server.add(EchoService, { ...echo, ...implementation });
   const { address } = await server.listen(options.address ?? "127.0.0.1:0");
   server.setServing(true);
-  // Some servers of tests listen on all addresses; it is this machine all the same.
+  // Some test servers listen on all addresses, but still on this machine.
   const client = createRpcClient(EchoService, { address, minter, tls: "plain-text-allowed" });
   return {
     server,
@@ -146,7 +146,7 @@ function recordingLogger(lines: Record<string, unknown>[]): Logger {
   return pino({ level: "debug" }, stream);
 }
 
-/** What a promise rejects with. */
+/** The error that a promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => {
@@ -156,7 +156,23 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The value once it has not changed for a while. */
+/**
+ * Repeats a call with ever longer time limits until its handler has begun. A busy machine could otherwise end the
+ * call before its handler. Returns the error of the last call.
+ *
+ * @param call gets the time limit in milliseconds
+ */
+export async function rejectionOnceBegun(
+  hasBegun: () => boolean,
+  call: (limitMs: number) => Promise<unknown>,
+): Promise<unknown> {
+  for (let limitMs = 100; ; limitMs *= 2) {
+    const error = await rejection(call(limitMs));
+    if (hasBegun()) return error;
+  }
+}
+
+/** Waits until the value is stable, and returns it. */
 export async function settled(read: () => number): Promise<number> {
   let last = -1;
   let same = 0;
@@ -166,4 +182,17 @@ export async function settled(read: () => number): Promise<number> {
     return same >= 10;
   });
   return last;
+}
+
+/** Endless words, and whether their iterable was closed. */
+export function endless() {
+  let isClosed = false;
+  function* words(): Generator<Word> {
+    try {
+      for (;;) yield { text: "again" };
+    } finally {
+      isClosed = true;
+    }
+  }
+  return { words: words(), isClosed: () => isClosed };
 }

@@ -1,15 +1,15 @@
 import type { ConnectionFields, Credentials } from "../../src/index.ts";
 
-/** One call of an action, and what goes over the wire; both runners of cases use it. */
+/** One call of an action with its exchanges; both runners of cases use it. */
 export interface ActionCase {
-  /** The action's name, behind the provider's dot. */
+  /** The action's name behind the provider's dot. */
   action: string;
-  /** What is special about it, where an action has several cases. */
+  /** The purpose of the case, where an action has several. */
   what?: string;
   inputs: Record<string, unknown>;
-  /** One exchange a page, in order. */
+  /** One exchange for each page, in order. */
   exchanges: readonly Exchange[];
-  /** The step's output; or, for a call that fails, what the failure says. */
+  /** The step's output, or the failure of a call that fails. */
   output?: unknown;
   failure?: {
     status: number;
@@ -21,23 +21,23 @@ export interface ActionCase {
     expired?: boolean;
     retryAfterMs?: number | null;
   };
-  /** The input at fault, for a call that is refused before anything is sent. */
+  /** The input at fault, for a call that is refused before a request. */
   refused?: string;
 }
 
-/** A request as it has to be, and what the double answers. */
+/** An expected request, and the double's answer. */
 export interface Exchange {
   request: {
     method: string;
-    /** Behind the base URL. */
+    /** The path behind the base URL. */
     path: string;
     query?: Record<string, string | string[]>;
-    /** At least these, lower case; credentials are checked for all requests of a provider. */
+    /** The required headers in lower case. Credentials are checked for all requests of a provider. */
     headers?: Record<string, string>;
-    /** JSON: parsed and compared; form: its decoded pairs. Absent: no body. */
+    /** The expected body: JSON is parsed and compared, a form by its decoded pairs. Absent: no body. */
     json?: unknown;
     form?: Record<string, string>;
-    /** For neither of them. */
+    /** The expected body in neither of both forms. */
     text?: string | ((body: string) => void);
   };
   answer: { status?: number; headers?: Record<string, string>; body?: unknown };
@@ -48,8 +48,8 @@ export interface ProviderCases {
   provider: string;
   fields: ConnectionFields;
   credentials: Credentials;
-  /** Headers that every request has to carry, and members of its query or body that sign it. */
+  /** Headers of every request, and members of its query or body that carry credentials. */
   signature: { headers?: Record<string, string>; json?: Record<string, string> };
-  /** At least one for each action, one of a failure, and one of pages for each list. */
+  /** The cases: at least one for each action, one failure, and pages for each list. */
   cases: readonly ActionCase[];
 }

@@ -1,6 +1,6 @@
 import type { ActionCase, ProviderCases } from "./action-case.ts";
 
-/** What the step's idempotency key becomes. */
+/** The request id that the step's idempotency key gives. */
 const REQUEST_ID = "ec073151-d3c1-4e09-a2f1-20d949e634aa";
 
 const transfer = {

@@ -1,6 +1,6 @@
 import type { ActionCase, ProviderCases } from "./action-case.ts";
 
-/** What the step's idempotency key becomes where a document has no code. */
+/** The code that the step's idempotency key gives, for a document without one. */
 const CODE = "ec073151-d3c1-4e09-a2f1-20d949e634aa";
 const TRANSACTIONS = "/api/v2/companies/DEFAULT/transactions";
 

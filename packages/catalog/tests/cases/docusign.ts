@@ -5,7 +5,7 @@ const ACCOUNT = "624e3e00-0000-0000-0000-08b7ad2ad0a1";
 const ENVELOPE = "93be49ab-0000-0000-0000-f752070d71ec";
 const TEMPLATE = "44d9e888-3d86-4186-8ee9-7071bc87a0da";
 const PATH = `/accounts/${ACCOUNT}/envelopes`;
-/** Made of the step's key. */
+/** The id that the step's key gives. */
 const TRANSACTION: unknown = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 const sent = {
@@ -15,7 +15,7 @@ const sent = {
   uri: `/envelopes/${ENVELOPE}`,
 };
 
-/** As the reference writes the codes, and as answers do; with how long to wait. */
+/** Error codes as the reference spells them and as answers do, with the wait. */
 const ENVELOPE_LIMITS = [
   ["Hourly_Envelope_Polling_Limit_Exceeded", 60_000],
   ["HOURLY_ENVELOPE_POLLING_LIMIT_EXCEEDED", 60_000],

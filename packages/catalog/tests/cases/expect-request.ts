@@ -2,7 +2,7 @@ import { expect } from "@jest/globals";
 import type { ProviderManifest, ProviderRequest } from "../../src/index.ts";
 import type { Exchange, ProviderCases } from "./action-case.ts";
 
-/** How the requests of a case have to look. */
+/** The expectations of a case's requests. */
 export interface WantedRequest {
   /** The provider's base URL, without a slash at the end. */
   baseUrl: string;
@@ -10,7 +10,7 @@ export interface WantedRequest {
   signature: ProviderCases["signature"];
 }
 
-/** Writes that the provider's keys do not hold for; they are sent without one. */
+/** The writes that do not accept the provider's keys; they are sent without a key. */
 const UNMARKED = ["resend POST /contacts"];
 
 /** Checks method, address, query, credentials, headers, body and the mark of a repeated write. */
@@ -60,7 +60,7 @@ function expectBody(
   }
 }
 
-/** Several values of one name are a list. */
+/** Several values of one name become a list. */
 function queryOf(params: URLSearchParams): Record<string, string | string[]> {
   return Object.fromEntries(
     [...new Set(params.keys())].map((name) => {

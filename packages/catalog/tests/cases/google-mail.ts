@@ -1,7 +1,7 @@
 import { uuidOf } from "../../src/uuid-of.ts";
 import type { ActionCase, Exchange, ProviderCases } from "./action-case.ts";
 
-/** Takes a message apart at its first empty line, and its headers at their folds. */
+/** Splits a message at its first empty line, and its headers at their folds. */
 function readRaw(raw: string): { headers: Record<string, string>; content: string } {
   const message = Buffer.from(raw, "base64url").toString("utf8");
   const end = message.indexOf("\r\n\r\n");
@@ -18,7 +18,7 @@ function readRaw(raw: string): { headers: Record<string, string>; content: strin
   return { headers, content: message.slice(end + 4) };
 }
 
-/** Compares what a body's message says; `null` is a header that must not be there. */
+/** Compares the message in a body; `null` is a header that must be absent. */
 function expectMessage(
   readBody: (body: unknown) => { raw: string; rest: unknown },
   wanted: { rest: object; headers: Record<string, string | null>; content: readonly string[] },
@@ -70,7 +70,7 @@ function refusal(
   };
 }
 
-/** Inputs of which each would add a header, a recipient or a file of this machine. */
+/** Inputs that would each add a header, a recipient or a file of this machine. */
 const refusedInputs: readonly (readonly [refused: string, inputs: object])[] = [
   ["subject", { subject: "Hi\r\nBcc: eve@example.com" }],
   ["to", { to: "ada@example.com\nBcc: eve@example.com" }],
@@ -138,7 +138,7 @@ const sending: readonly ActionCase[] = [
               "in-reply-to": "<1@example.com>",
               references: "<1@example.com>",
               "mime-version": "1.0",
-              // Of the step's idempotency key, so that a second try has the same.
+              // The id depends on the step's idempotency key, so a second attempt has the same.
               "message-id": MESSAGE_ID,
             },
             content: [

@@ -14,7 +14,7 @@ function refusal(
   };
 }
 
-/** As Plaid says it. */
+/** Plaid's answer. */
 function errorBody(error_type: string, error_code: string, error_message: string) {
   return {
     error_type,

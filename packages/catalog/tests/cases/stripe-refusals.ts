@@ -15,7 +15,7 @@ function refusal(
   };
 }
 
-/** What Stripe says to any call: too often, not now, and with whose key. */
+/** Stripe's refusals of any call: rate limits, outages and invalid keys. */
 export const stripeRefusals: readonly ActionCase[] = [
   refusal(
     "too often",

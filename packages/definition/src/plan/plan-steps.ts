@@ -140,7 +140,7 @@ function* planStep(
   if (stepType.type === "agent") noteAgent(resolved, walk);
   const configPath = [...path, "config"];
   if (isSure && isTooLarge) walk.problems.add(configPath, TOO_LARGE);
-  if (isSure && !isTooLarge) checkResolved(stepType, typed, resolved, path, walk.problems);
+  if (isSure && !isTooLarge) checkResolved({ stepType, typed, resolved }, path, walk.problems);
 
   const ids = [...place.ids, id];
   const blocks = stepType.blocks(config);
@@ -240,12 +240,11 @@ function resolveConfig(
  * counts as absent where the part is optional.
  */
 function checkResolved(
-  stepType: StepType,
-  { action, config }: TypedPart,
-  resolved: JsonObject,
+  { stepType, typed, resolved }: { stepType: StepType; typed: TypedPart; resolved: JsonObject },
   path: readonly string[],
   problems: Problems,
 ): void {
+  const { action, config } = typed;
   const check = (checked: JsonObject): readonly Violation[] => {
     const found = new Problems();
     stepType.check({ action, config: checked, isResolved: true }, path, found);

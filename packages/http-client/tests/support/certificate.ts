@@ -1,6 +1,6 @@
 /**
- * A self-signed certificate for `hooks.test` (SAN), valid 2020 to 2099, and its key. It guards
- * nothing: it exists so that tests can run a TLS server without an openssl binary.
+ * A self-signed certificate for `hooks.test` (SAN), valid 2020 to 2099, and its key. The key protects
+ * nothing: tests can run a TLS server without an openssl binary.
  */
 export const HOOKS_TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBYzCCAQqgAwIBAgIBATAKBggqhkjOPQQDAjAVMRMwEQYDVQQDDApob29rcy50

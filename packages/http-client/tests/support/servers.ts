@@ -11,7 +11,7 @@ export interface TestServer extends AsyncDisposable {
   port: number;
   /** http://127.0.0.1:port or https://hooks.test:port, without a slash at the end. */
   origin: string;
-  /** How many connections were ever accepted. */
+  /** The number of connections that were ever accepted. */
   connections(): number;
   /** Resolves when all connections accepted so far are closed. */
   closed(): Promise<unknown>;
@@ -28,7 +28,7 @@ export async function startTlsServer(listener: RequestListener): Promise<TestSer
   return listen(createTlsServer(identity, listener), "https://hooks.test");
 }
 
-/** A server that answers bytes of its own, to be wrong in ways that node:http never is. */
+/** A server that answers raw bytes, for errors that node:http never makes. */
 export async function startRawServer(onConnection: (socket: Socket) => void): Promise<TestServer> {
   return listen(
     createTcpServer((socket) => {
@@ -39,7 +39,7 @@ export async function startRawServer(onConnection: (socket: Socket) => void): Pr
   );
 }
 
-/** What a raw server does that answers the first bytes it gets with these and hangs up. */
+/** The handler of a raw server that answers the first bytes and closes the connection. */
 export function answer(bytes: string | Buffer): (socket: Socket) => void {
   return (socket) => socket.once("data", () => socket.end(bytes));
 }

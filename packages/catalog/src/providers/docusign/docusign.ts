@@ -10,7 +10,7 @@ import {
 
 /**
  * Codes for too many reads or changes of one envelope, in 30 seconds or in an hour. DocuSign does not publish
- * the numbers. Its page spells the codes in lower case, its answers in upper case. The account's reset does
+ * the numbers. The page spells the codes in lower case, the answers in upper case. The account's reset does
  * not cover these limits, so the step is retried after a pause. Calls about other envelopes need not wait.
  *
  * https://developers.docusign.com/docs/esign-rest-api/esign101/rules-and-limits/

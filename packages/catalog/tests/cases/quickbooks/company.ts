@@ -1,8 +1,8 @@
-/** Where every request of the company goes, and what it asks for. */
+/** The path and the query of every request for the company. */
 export const COMPANY = "/v3/company/9341453474484455";
 export const minorversion = "75";
 
-/** An invoice as QuickBooks answers it, shortened. */
+/** An invoice in QuickBooks' form, shortened. */
 export const invoice = {
   Id: "130",
   SyncToken: "0",

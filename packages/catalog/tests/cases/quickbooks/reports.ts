@@ -1,7 +1,7 @@
 import type { ActionCase } from "../action-case.ts";
 import { COMPANY, minorversion } from "./company.ts";
 
-/** Reports: their own parameters, nested rows, and what the company does not have. */
+/** Reports: parameters, nested rows, and reports that the company does not have. */
 export const reports: readonly ActionCase[] = [
   {
     action: "runReport",
