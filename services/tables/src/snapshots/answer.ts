@@ -92,6 +92,8 @@ async function fromMemory<Plan, Answer>(
   await live.ensure(question.vectors, signal);
   if (needsWholeValues(question, live.seen?.snapshot)) return "whole values";
   if (isCurrent) await live.catchUp(question.vectors, signal);
+  // Told without a turn: questions that waited for the same scan then share the next catch-up.
+  if (live.seen?.snapshot.isCurrent(question.vectors) !== true) return "again";
   const { companyId } = live.table;
   const owner = { companyId, isFrozen: false, signal };
   const { steps, isAsBefore } = planFrom(live, question);
