@@ -47,6 +47,15 @@ async function countLeft(): Promise<number> {
   return Number(/tables_questions_ended_total\{reason="caller_left"\} (\d+)/.exec(text)?.[1] ?? 0);
 }
 
+/** How many calls the tables service has seen cancelled. */
+async function countCancelled(): Promise<number> {
+  const series = (await registry.metrics())
+    .split("\n")
+    .filter((line) => line.startsWith("rpc_request_duration_seconds_count{"))
+    .filter((line) => line.includes("tables.v1.RowsService") && line.includes('code="CANCELLED"'));
+  return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+}
+
 it("a client that closes its connection ends the question that it asked a table", async () => {
   const asked = [
     ["rows/query", { sort: "name" }],
@@ -71,6 +80,8 @@ it("a client that closes its connection ends the question that it asked a table"
   await waitFor(async () => (await countWaiting()) === asked.length);
   leaving.abort();
   expect((await ended).map(({ status }) => status)).toEqual(Array(3).fill("rejected"));
+  // Before that a question may still be answered.
+  await waitFor(async () => (await countCancelled()) === asked.length);
   await unlock();
   await waitFor(async () => (await countLeft()) === asked.length);
 });
