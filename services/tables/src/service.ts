@@ -6,7 +6,6 @@ import { databaseErrorToAppError, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
-import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
 import {
   createRevokedTokens,
@@ -27,6 +26,7 @@ import { createFolder } from "./rpc/create-folder.ts";
 import { createTable } from "./rpc/create-table.ts";
 import { deleteRow } from "./rpc/delete-row.ts";
 import { deleteTable } from "./rpc/delete-table.ts";
+import { ENCODED_ROWS_SERVICE } from "./rpc/encoded-figures.ts";
 import { exportRows } from "./rpc/export-rows.ts";
 import { getRow } from "./rpc/get-row.ts";
 import { getTable } from "./rpc/get-table.ts";
@@ -64,6 +64,8 @@ export interface TablesServiceOptions {
   companyBytesMax?: number | undefined;
   /** What V8 may have for the objects of one of them, in MiB; by default what its columns may need. */
   threadHeapMb?: number | undefined;
+  /** How long questions about a table are refused that has ended one of them the first time, by default 1 s. */
+  threadRefusalMs?: number | undefined;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
   /** Whose tokens are accepted. */
@@ -129,6 +131,7 @@ export async function startTablesService(options: TablesServiceOptions): Promise
       cacheBytesMax,
       companyBytesMax: options.companyBytesMax,
       heapMb: options.threadHeapMb,
+      refusalMs: options.threadRefusalMs,
       metricsRegistry,
       logger,
     });
@@ -205,7 +208,7 @@ function createServer(context: ServiceContext, options: TablesServiceOptions): R
     createFolder: createFolder(context),
     moveTable: moveTable(context),
   });
-  server.add(RowsServiceService, {
+  server.add(ENCODED_ROWS_SERVICE, {
     queryRows: queryRows(context),
     listDistinctValues: listDistinctValues(context),
     aggregateRows: aggregateRows(context),

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { AggregateRowsResponse } from "@workflow/proto/tables/v1/rows";
 import { z } from "zod";
 import { CompanyConnections } from "../src/company-connections.ts";
 import type { Column } from "../src/domain/column.ts";
@@ -54,14 +55,15 @@ const NUMBERS = Array.from({ length: 4 }, (_, n): Column => ({
 /** The sum of each of the columns. */
 async function sumsOf({ tableId, identity }: RowTable, ids: readonly string[]): Promise<string[]> {
   const name = { tableId, companyId: identity.companyId };
-  const [group] = await snapshots.aggregate(name, (columns) => ({
+  const { encoded } = await snapshots.aggregate(name, (columns) => ({
     filter: [],
     groupBy: null,
     measures: columns
       .filter(({ id }) => ids.includes(id))
       .map((column) => ({ function: "sum", column })),
   }));
-  return [...(group?.valuesJson ?? [])];
+  const [group] = AggregateRowsResponse.decode(encoded).groups;
+  return group?.valuesJson ?? [];
 }
 
 /** A hook is called inside the transaction whose statement it precedes; its own are not part of that. */

@@ -89,21 +89,21 @@ describe("a table whose columns are in memory", () => {
     await snapshots.listDistinct(name, () => question);
     expect(await statementsOf(() => snapshots.queryRows(name, () => page))).toBe(1);
     expect(await statementsOf(() => snapshots.listDistinct(name, () => question))).toBe(1);
-    expect(await statementsOf(() => snapshots.listRows(name, 10, 0))).toBe(1);
-    expect(await statementsOf(() => snapshots.listRows(name, 10, 490))).toBe(1);
+    expect(await statementsOf(() => snapshots.listRows(name, { limit: 10, offset: 0 }))).toBe(1);
+    expect(await statementsOf(() => snapshots.listRows(name, { limit: 10, offset: 490 }))).toBe(1);
   });
 
   it("answers by one statement from any offset also when rows were deleted", async () => {
     const { table, name } = await filledTable();
     const { tableId, identity } = table;
-    const { rows } = await openSnapshots(0).listRows(name, 3, 100);
+    const { rows } = await openSnapshots(0).listRows(name, { limit: 3, offset: 100 });
     const batch = { tableId, insertDataJson: [], updates: [] };
     const deleteRowIds = rows.map(({ id }) => id);
     await harness.rows.batchRows({ ...batch, deleteRowIds }, { identity });
     const snapshots = openSnapshots(10_000_000);
-    await snapshots.listRows(name, 10, 200);
-    expect(await statementsOf(() => snapshots.listRows(name, 10, 300))).toBe(1);
-    const { rows: shown, total } = await snapshots.listRows(name, 1, 300);
+    await snapshots.listRows(name, { limit: 10, offset: 200 });
+    expect(await statementsOf(() => snapshots.listRows(name, { limit: 10, offset: 300 }))).toBe(1);
+    const { rows: shown, total } = await snapshots.listRows(name, { limit: 1, offset: 300 });
     expect([shown[0]?.position, total]).toEqual([303, 497]);
   });
 

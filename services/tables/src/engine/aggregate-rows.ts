@@ -2,7 +2,7 @@ import type { Column } from "../domain/column.ts";
 import type { Filter } from "../domain/row-query.ts";
 import { CELL } from "./cell-state.ts";
 import { filterInSteps } from "./filter-rows.ts";
-import { placeRows } from "./group-rows.ts";
+import { placeInSteps } from "./group-rows.ts";
 import type { PlacedRows } from "./group-rows.ts";
 import { countOf, liveMask } from "./mask.ts";
 import type { Mask } from "./mask.ts";
@@ -61,7 +61,13 @@ export function* aggregateInSteps(
   const grouped =
     groupBy === null || vector === null
       ? oneGroup(mask ?? liveMask(source))
-      : placeRows({ column: groupBy, vector, size: source.size, mask, groupsMax: GROUPS_MAX });
+      : yield* placeInSteps({
+          column: groupBy,
+          vector,
+          size: source.size,
+          mask,
+          groupsMax: GROUPS_MAX,
+        });
   const cut = vector === null ? new Set<number>() : placesOfCut(vector, grouped);
   const figures: unknown[][] = [];
   for (const measure of measures) {

@@ -3,7 +3,7 @@ import { fold } from "../domain/fold.ts";
 import type { Filter } from "../domain/row-query.ts";
 import { CELL, isFitting } from "./cell-state.ts";
 import { filterInSteps } from "./filter-rows.ts";
-import { groupRows } from "./group-rows.ts";
+import { groupInSteps } from "./group-rows.ts";
 import type { Group } from "./group-rows.ts";
 import { liveMask } from "./mask.ts";
 import type { Mask } from "./mask.ts";
@@ -60,7 +60,7 @@ export function* distinctInSteps(source: RowSource, query: DistinctQuery): Steps
   const found = needle === "" ? undefined : source.longLabels?.(column, search);
   let isOneTooLarge = hasCutValue(vector, mask, found);
   const shown = needle === "" ? mask : yield* narrowToLabels(source, vector, search, mask);
-  const { groups, more } = groupRows({
+  const { groups, more } = yield* groupInSteps({
     column,
     vector,
     size: source.size,

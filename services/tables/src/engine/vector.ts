@@ -148,9 +148,9 @@ export abstract class Vector {
     return this.#mistyped.get(row) ?? this.fitting(row);
   }
 
-  /** Rows with values that do not fit the type, ascending. */
-  mistypedRows(): number[] {
-    return [...this.#mistyped.keys()].toSorted((a, b) => a - b);
+  /** Whether a row has a value that does not fit the type. */
+  get hasMistyped(): boolean {
+    return this.#mistyped.size > 0;
   }
 
   /** Rows of whose value, whether it fits or not, only the beginning is kept. */

@@ -12,6 +12,7 @@ import { parseFilter } from "../domain/parse-filter.ts";
 import { badRequest, Problems } from "../domain/problems.ts";
 import type { FieldPath } from "../domain/problems.ts";
 import type { AggregateQuery, Measure } from "../engine/index.ts";
+import { EncodedFigures } from "./encoded-figures.ts";
 import { requireTableName } from "./table-name.ts";
 
 const MEASURES_MAX = 20;
@@ -49,17 +50,14 @@ export function aggregateRows({
         throw badRequest([{ path: ["measures"], message }]);
       }
       const table = requireTableName(request.tableId, call);
-      const groups = await snapshots.aggregate(table, (columns) => parseQuery(request, columns));
-      if (groups.length > GROUPS_MAX) {
+      const ask = (columns: readonly Column[]) => parseQuery(request, columns);
+      const figures = await snapshots.aggregate(table, ask, call);
+      if (figures.groupCount > GROUPS_MAX) {
         const message = `has more than ${GROUPS_MAX} different values; filter the rows`;
         throw badRequest([{ path: ["groupBy"], message }]);
       }
-      if (groups.some(({ keyIsCut }) => keyIsCut)) {
-        throw badRequest([{ path: ["groupBy"], message: CUT_KEY }]);
-      }
-      return {
-        groups: groups.map(({ keyJson, valuesJson }) => ({ keyJson, valuesJson: [...valuesJson] })),
-      };
+      if (figures.hasCutKey) throw badRequest([{ path: ["groupBy"], message: CUT_KEY }]);
+      return new EncodedFigures(figures.encoded);
     },
   });
 }

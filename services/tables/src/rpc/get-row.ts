@@ -14,7 +14,7 @@ export function getRow({ connections }: ServiceContext): UnaryMethod<GetRowReque
     scopes: "workflows:read",
     async handler({ tableId, rowId }, call) {
       const table = requireTableName(tableId, call);
-      const row = await findRow(connections.of(table.companyId), table, requireRowId(rowId));
+      const row = await findRow(connections.of(table.companyId, call), table, requireRowId(rowId));
       if (row === null) throw rowNotFound();
       return toRowMessage(row);
     },

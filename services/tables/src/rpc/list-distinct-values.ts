@@ -26,8 +26,10 @@ export function listDistinctValues({
     async handler(request, call) {
       const limit = parseLimit(request);
       const table = requireTableName(request.tableId, call);
-      const { values, truncated } = await snapshots.listDistinct(table, (columns) =>
-        parseQuery(request, columns, limit),
+      const { values, truncated } = await snapshots.listDistinct(
+        table,
+        (columns) => parseQuery(request, columns, limit),
+        call,
       );
       return { values: [...values], truncated };
     },

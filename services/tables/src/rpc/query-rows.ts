@@ -24,13 +24,17 @@ export function queryRows({
       const mode = request.legacyFilter ? "legacyRows" : "structured";
       const { rows, total } =
         filterJson === "" && sort === ""
-          ? await snapshots.listRows(table, limit, offset)
-          : await snapshots.queryRows(table, (columns) => ({
-              filter: parseFilter(filterJson, columns, mode),
-              sort: parseSort(sort, order, columns),
-              limit,
-              offset,
-            }));
+          ? await snapshots.listRows(table, { limit, offset }, call)
+          : await snapshots.queryRows(
+              table,
+              (columns) => ({
+                filter: parseFilter(filterJson, columns, mode),
+                sort: parseSort(sort, order, columns),
+                limit,
+                offset,
+              }),
+              call,
+            );
       const hasMore = offset + rows.length < total;
       return { rows: rows.map(toRowMessage), total, limit, offset, hasMore };
     },

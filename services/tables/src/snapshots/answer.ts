@@ -1,11 +1,12 @@
 import type { Reading } from "@workflow/db";
+import type { ReadingDatabase } from "../store/reading-database.ts";
 import { LongMatches } from "./long-matches.ts";
+import type { Steps } from "../engine/index.ts";
 import type { LiveTable, SeenSnapshot } from "./live-table.ts";
 import type { OnCacheEvent, Try } from "./cache-events.ts";
 import type { Question } from "./question.ts";
-import { inSlices } from "./slices.ts";
+import type { Slices } from "./slices.ts";
 import type { Snapshot } from "./snapshot.ts";
-import type { TableSource } from "./table-source.ts";
 
 /**
  * What a try has come to: the answer, or that a surer try is needed, the one that reads whole values, or a
@@ -31,24 +32,34 @@ export interface Asked<Plan, Answer> {
   readonly noticesOldColumns: boolean;
 }
 
+/** What questions are answered with. */
+export interface Surroundings {
+  /** Gives connections from the share of the table's company, for this question. */
+  readonly database: ReadingDatabase;
+  readonly slices: Slices;
+  readonly onEvent: OnCacheEvent;
+  /** Aborted when the caller has gone. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Answers a question by tries, each surer and dearer than the one before: from the columns as they are,
  * when nothing was written since; from columns that have caught up, when what was written since then does
  * not matter; in a transaction that sees one revision. Null when the caller's head of the table is not
  * the one that the answer would be about.
  *
- * @throws AppError NOT_FOUND when the table is gone
+ * @throws AppError NOT_FOUND when the table is gone; the signal's reason when that is aborted first
  */
 export async function answerBy<Plan, Answer>(
   live: LiveTable,
-  database: Reading,
   asked: Asked<Plan, Answer>,
-  onEvent: OnCacheEvent,
+  surroundings: Surroundings,
 ): Promise<{ answer: Answer } | null> {
+  const { onEvent } = surroundings;
   const tries: Readonly<Record<Try, () => Promise<Outcome<Answer>>>> = {
-    as_is: () => fromMemory(live, database, asked, false),
-    caught_up: () => fromMemory(live, database, asked, true),
-    frozen: () => frozen(live, asked, database),
+    as_is: () => fromMemory(live, asked, surroundings, false),
+    caught_up: () => fromMemory(live, asked, surroundings, true),
+    frozen: () => frozen(live, asked, surroundings),
   };
   const kinds: Try[] = ["caught_up", "frozen"];
   if (asked.noticesOldColumns) kinds.unshift("as_is");
@@ -74,53 +85,77 @@ export async function answerBy<Plan, Answer>(
 
 async function fromMemory<Plan, Answer>(
   live: LiveTable,
-  database: Reading,
   { question, finish }: Asked<Plan, Answer>,
+  { database, slices, signal }: Surroundings,
   isCurrent: boolean,
 ): Promise<Outcome<Answer>> {
-  await live.ensure(question.vectors);
+  await live.ensure(question.vectors, signal);
   if (needsWholeValues(question, live.seen?.snapshot)) return "whole values";
-  if (isCurrent) await live.catchUp(question.vectors);
-  const { seen } = live;
-  if (seen === null || !seen.snapshot.isCurrent(question.vectors)) return "again";
-  if (needsWholeValues(question, seen.snapshot)) return "whole values";
-  const plan = await workOut(question, seen.snapshot, seen.snapshot);
-  return plan === null ? "again" : finish(database, plan.answer, seen, isCurrent);
+  if (isCurrent) await live.catchUp(question.vectors, signal);
+  // Told without a turn: questions that waited for the same scan then share the next catch-up.
+  if (live.seen?.snapshot.isCurrent(question.vectors) !== true) return "again";
+  const { companyId } = live.table;
+  const owner = { companyId, isFrozen: false, signal };
+  const { steps, isAsBefore } = planFrom(live, question);
+  const planned = (await slices.run(owner, steps, isAsBefore))?.answer ?? "again";
+  if (typeof planned !== "object") return planned;
+  return finish(database, planned.plan, planned.seen, isCurrent);
 }
 
-/** Null when the snapshot has changed between two slices of the work. */
-async function workOut<Plan>(
+/**
+ * Works a plan out from what is in memory when the first step is made, which may be later than now. "again" when
+ * the columns are not of one revision then.
+ */
+function planFrom<Plan>(
+  live: LiveTable,
   question: Question<Plan>,
-  snapshot: Snapshot,
-  source: TableSource,
-): Promise<{ answer: Plan } | null> {
+): {
+  steps: Steps<{ plan: Plan; seen: SeenSnapshot } | "again" | "whole values">;
+  /** Whether nothing has changed since the first step. */
+  isAsBefore: () => boolean;
+} {
+  let isAsBefore = (): boolean => true;
+  function* steps(): Steps<{ plan: Plan; seen: SeenSnapshot } | "again" | "whole values"> {
+    const { seen } = live;
+    if (seen === null || !seen.snapshot.isCurrent(question.vectors)) return "again";
+    if (needsWholeValues(question, seen.snapshot)) return "whole values";
+    isAsBefore = watchChanges(question, seen.snapshot);
+    return { plan: yield* question.answer(seen.snapshot), seen };
+  }
+  return { steps: steps(), isAsBefore: () => isAsBefore() };
+}
+
+/** Tells whether the rows of a snapshot, and the columns of a question, are still what they are now. */
+function watchChanges({ vectors }: Question<unknown>, snapshot: Snapshot): () => boolean {
   const { changes } = snapshot;
-  const isAsBefore = (): boolean =>
-    snapshot.changes === changes && question.vectors.every((name) => snapshot.has(name));
-  return inSlices(question.answer(source), isAsBefore);
+  return () => snapshot.changes === changes && vectors.every((name) => snapshot.has(name));
 }
 
 async function frozen<Plan, Answer>(
   live: LiveTable,
   { question, finish }: Asked<Plan, Answer>,
-  database: Reading,
+  { database, slices, signal }: Surroundings,
 ): Promise<Outcome<Answer>> {
   const { vectors, tests } = question;
-  const { tableKey } = live.table;
+  const { companyId, tableKey } = live.table;
   const known = live.seen?.snapshot;
   const early = known === undefined ? null : new LongMatches(tests, known);
   let matches = early;
+  const work = async (transaction: Reading, seen: SeenSnapshot): Promise<Outcome<Answer>> => {
+    if (matches === null || seen.snapshot !== known) {
+      matches = new LongMatches(tests, seen.snapshot);
+    }
+    await matches.read(transaction, tableKey);
+    const owner = { companyId, isFrozen: true, signal };
+    const steps = question.answer(matches.source());
+    const plan = await slices.run(owner, steps, watchChanges(question, seen.snapshot));
+    if (plan === null) throw new Error("A snapshot has changed out of its turn.");
+    return finish(transaction, plan.answer, seen, true);
+  };
   try {
     // Most of it before the turn, so that others need not wait for it.
     await early?.read(database, tableKey);
-    return await live.frozen(vectors, async (transaction, seen) => {
-      if (matches === null || seen.snapshot !== known)
-        matches = new LongMatches(tests, seen.snapshot);
-      await matches.read(transaction, tableKey);
-      const plan = await workOut(question, seen.snapshot, matches.source());
-      if (plan === null) throw new Error("A snapshot has changed out of its turn.");
-      return finish(transaction, plan.answer, seen, true);
-    });
+    return await live.frozen(vectors, work, signal);
   } finally {
     early?.stop();
     if (matches !== early) matches?.stop();

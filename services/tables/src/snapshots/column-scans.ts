@@ -1,19 +1,25 @@
 import type { VectorName } from "../engine/index.ts";
+import { SharedWork } from "./shared-work.ts";
 import { idOf } from "./snapshot.ts";
 
 /** Columns that are being read. */
 interface Scan {
   readonly ids: Set<string>;
-  readonly done: Promise<void>;
+  readonly work: SharedWork;
 }
 
-/** Reads columns of one table; questions that miss the same column wait for the same reading of it. */
+/** Reads columns in one scan of the table, until the signal is aborted. */
+export type ReadColumns = (names: readonly VectorName[], signal: AbortSignal) => Promise<void>;
+
+/**
+ * Reads columns of one table; questions that miss the same column wait for the same reading of it. A scan ends
+ * early when nobody waits for it any more.
+ */
 export class ColumnScans {
-  readonly #read: (names: readonly VectorName[]) => Promise<void>;
+  readonly #read: ReadColumns;
   readonly #running = new Set<Scan>();
 
-  /** @param read reads columns in one scan of the table */
-  constructor(read: (names: readonly VectorName[]) => Promise<void>) {
+  constructor(read: ReadColumns) {
     this.#read = read;
   }
 
@@ -21,31 +27,33 @@ export class ColumnScans {
    * Has columns read that a question misses. It waits for those that are being read, and reads the others.
    *
    * @param missing the columns that are missing now
+   * @throws the signal's reason when that is aborted first
    */
-  async read(missing: () => readonly VectorName[]): Promise<void> {
+  async read(missing: () => readonly VectorName[], signal?: AbortSignal): Promise<void> {
     const names = missing();
     const wanted = new Set(names.map(idOf));
-    const joined = [...this.#running].filter(({ ids }) => [...wanted].some((id) => ids.has(id)));
+    const joined = [...this.#running].filter(
+      ({ ids, work }) => !work.isAbandoned && [...wanted].some((id) => ids.has(id)),
+    );
     const own = names.filter((name) => !joined.some(({ ids }) => ids.has(idOf(name))));
-    const others = Promise.allSettled(joined.map(({ done }) => done));
-    if (own.length > 0) await this.#scan(own);
+    const others = Promise.allSettled(joined.map(({ work }) => work.wait(signal)));
+    if (own.length > 0) await this.#scan(own).wait(signal);
     for (const [place, { status }] of (await others).entries()) {
       const scan = joined[place];
       if (status === "fulfilled" || scan === undefined) continue;
       // Otherwise the scan may have been refused for a column that this question does not need.
-      if ([...scan.ids].every((id) => wanted.has(id))) await scan.done;
+      if ([...scan.ids].every((id) => wanted.has(id))) await scan.work.wait(signal);
+      signal?.throwIfAborted();
       // Others that waited begin anew as well: whoever is first reads what they share.
-      await this.read(missing);
+      await this.read(missing, signal);
     }
   }
 
-  async #scan(names: readonly VectorName[]): Promise<void> {
-    const scan = { ids: new Set(names.map(idOf)), done: this.#read(names) };
+  #scan(names: readonly VectorName[]): SharedWork {
+    const work = new SharedWork((signal) => this.#read(names, signal));
+    const scan = { ids: new Set(names.map(idOf)), work };
     this.#running.add(scan);
-    try {
-      await scan.done;
-    } finally {
-      this.#running.delete(scan);
-    }
+    void work.over().then(() => this.#running.delete(scan));
+    return work;
   }
 }

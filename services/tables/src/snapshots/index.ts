@@ -1,3 +1,4 @@
+export type { Figures } from "./figures.ts";
 export { Snapshots } from "./snapshots.ts";
 export { readPage } from "./read-page.ts";
 export type { PlannedPage, RowPage } from "./read-page.ts";

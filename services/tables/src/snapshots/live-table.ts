@@ -3,7 +3,7 @@ import type { Reading } from "@workflow/db";
 import { createVector } from "../engine/index.ts";
 import type { VectorName } from "../engine/index.ts";
 import { freezeSnapshot } from "../store/export-rows.ts";
-import type { ReadingDatabase } from "../store/reading-database.ts";
+import type { ReadingConnections, ReadingDatabase } from "../store/reading-database.ts";
 import { loadPositions } from "../store/rows-load.ts";
 import { tableNotFound } from "../store/states.ts";
 import type { HeadVersion, TableHead, TableKey } from "../store/states.ts";
@@ -13,6 +13,8 @@ import { gatherChanges } from "./gather-changes.ts";
 import { loadVectors } from "./load-vectors.ts";
 import { Positions } from "./positions.ts";
 import { memberOf, parseArray } from "./read-part.ts";
+import { orAborted, SharedWork } from "./shared-work.ts";
+import { runPaced } from "./slices.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
 import type { LoadedVector } from "./snapshot.ts";
 import type { TableMemory } from "./table-memory.ts";
@@ -21,6 +23,12 @@ import type { TableMemory } from "./table-memory.ts";
 export interface SeenSnapshot {
   snapshot: Snapshot;
   head: HeadVersion;
+}
+
+/** A catch-up that has not begun, and the columns that it will bring up to date. */
+interface CatchUp {
+  readonly names: Map<string, VectorName>;
+  readonly work: SharedWork;
 }
 
 /**
@@ -32,22 +40,21 @@ export interface SeenSnapshot {
 export class LiveTable {
   readonly table: TableKey;
   readonly memory: TableMemory;
-  readonly #database: ReadingDatabase;
+  readonly #connections: ReadingConnections;
   readonly #onEvent: OnCacheEvent;
-  readonly #scans = new ColumnScans((names) => this.#load(names));
+  readonly #scans = new ColumnScans((names, signal) => this.#load(names, signal));
   #seen: SeenSnapshot | null = null;
   #lastTurn: Promise<unknown> = Promise.resolve();
-  #nextCatchUp: { names: Map<string, VectorName>; done: Promise<void> } | null = null;
+  #nextCatchUp: CatchUp | null = null;
 
-  /** @param options.database gives connections from the share of the table's company */
   constructor(options: {
-    database: ReadingDatabase;
+    connections: ReadingConnections;
     memory: TableMemory;
     head: TableHead;
     onEvent: OnCacheEvent;
   }) {
     const { companyId, tableKey } = options.head;
-    this.#database = options.database;
+    this.#connections = options.connections;
     this.memory = options.memory;
     this.#onEvent = options.onEvent;
     this.table = { companyId, tableKey };
@@ -63,24 +70,25 @@ export class LiveTable {
    * Reads those of the columns that are not in memory. They may be gone again after the caller's next
    * pause, and may be behind the snapshot.
    *
-   * @throws AppError NOT_FOUND when the table is gone
+   * @throws AppError NOT_FOUND when the table is gone; the signal's reason when that is aborted first
    */
-  async ensure(names: readonly VectorName[]): Promise<void> {
+  async ensure(names: readonly VectorName[], signal?: AbortSignal): Promise<void> {
     this.#onEvent("hit", names.length - this.#missing(names).length);
-    if (this.#seen === null) await this.catchUp(names);
-    await this.#scans.read(() => this.#missing(names));
+    if (this.#seen === null) await this.catchUp(names, signal);
+    await this.#scans.read(() => this.#missing(names), signal);
   }
 
   /**
    * Brings the snapshot and these columns to a revision that is no older than this call. Calls that wait
    * for their turn share it.
    *
-   * @throws AppError NOT_FOUND when the table is gone
+   * @throws AppError NOT_FOUND when the table is gone; the signal's reason when that is aborted first
    */
-  catchUp(names: readonly VectorName[]): Promise<void> {
-    const next = (this.#nextCatchUp ??= this.#planCatchUp());
+  catchUp(names: readonly VectorName[], signal?: AbortSignal): Promise<void> {
+    const known = this.#nextCatchUp;
+    const next = known === null || known.work.isAbandoned ? this.#planCatchUp() : known;
     for (const name of names) next.names.set(idOf(name), name);
-    return next.done;
+    return next.work.wait(signal);
   }
 
   /**
@@ -88,34 +96,64 @@ export class LiveTable {
    * columns have as well until that is done. What is missing of the columns, or is too far behind, is read
    * in the transaction: there is nothing that it would have to catch up with.
    *
-   * @throws AppError NOT_FOUND when the table is gone
+   * @throws AppError NOT_FOUND when the table is gone; the signal's reason when that is aborted first
    */
   frozen<Result>(
     names: readonly VectorName[],
     work: (transaction: Reading, seen: SeenSnapshot) => Promise<Result>,
+    signal?: AbortSignal,
   ): Promise<Result> {
-    return this.#inLine(() =>
-      this.#database.transaction(async (transaction) => {
+    const turn = this.#inLine(() => {
+      signal?.throwIfAborted();
+      return this.#database(signal).transaction(async (transaction) => {
         await freezeSnapshot(transaction);
         const seen = await this.#follow(transaction, names);
         await this.#readMissing(transaction, names, seen.snapshot);
         return work(transaction, seen);
-      }),
-    );
-  }
-
-  #planCatchUp(): { names: Map<string, VectorName>; done: Promise<void> } {
-    const names = new Map<string, VectorName>();
-    const done = this.#inLine(async () => {
-      this.#nextCatchUp = null;
-      const wanted = [...names.values()];
-      if ((await this.#takeChanges(this.#database, wanted, { isFrozen: false })) !== "more") return;
-      await this.#database.transaction(async (transaction) => {
-        await freezeSnapshot(transaction);
-        await this.#follow(transaction, wanted);
       });
     });
-    return { names, done };
+    return orAborted(turn, signal);
+  }
+
+  #planCatchUp(): CatchUp {
+    const names = new Map<string, VectorName>();
+    const work = new SharedWork((signal) =>
+      this.#inLine(async () => {
+        if (this.#nextCatchUp === planned) this.#nextCatchUp = null;
+        signal.throwIfAborted();
+        this.#onEvent("catch-up");
+        await this.#catchUpNow([...names.values()], signal);
+      }),
+    );
+    const planned = { names, work };
+    this.#nextCatchUp = planned;
+    return planned;
+  }
+
+  async #catchUpNow(asked: readonly VectorName[], signal: AbortSignal): Promise<void> {
+    const database = this.#database(signal);
+    // With columns that others work with, which would be behind otherwise before they are done.
+    const wanted = this.#withUsed(asked);
+    if ((await this.#takeChanges(database, wanted, { isFrozen: false })) !== "more") return;
+    await database.transaction(async (transaction) => {
+      await freezeSnapshot(transaction);
+      await this.#follow(transaction, wanted);
+    });
+  }
+
+  #withUsed(names: readonly VectorName[]): VectorName[] {
+    const snapshot = this.#seen?.snapshot;
+    const ids = new Set(names.map(idOf));
+    const used = snapshot === undefined ? [] : this.memory.namesInUse();
+    const added = used.filter((name) => !ids.has(idOf(name)) && snapshot?.isCurrent([name]));
+    return [...names, ...added];
+  }
+
+  #database(signal: AbortSignal | undefined): ReadingDatabase {
+    return this.#connections.of(
+      this.table.companyId,
+      signal === undefined ? undefined : { signal },
+    );
   }
 
   #inLine<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -128,16 +166,19 @@ export class LiveTable {
     return names.filter((name) => this.#seen?.snapshot.has(name) !== true);
   }
 
-  async #load(names: readonly VectorName[]): Promise<void> {
+  async #load(names: readonly VectorName[], signal: AbortSignal): Promise<void> {
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return;
     const stopKeeping = snapshot.keepIndexes();
     try {
-      const loaded = await this.#readColumns(this.#database, snapshot, names);
+      const loaded = await this.#readColumns(this.#database(signal), snapshot, names);
       if (this.#seen?.snapshot !== snapshot) return;
       if (loaded === null) return this.#lose();
       for (const column of loaded) snapshot.put(column);
       this.memory.used(snapshot, names);
+    } catch (error) {
+      if (signal.aborted) this.#onEvent("scan abandoned");
+      throw error;
     } finally {
       stopKeeping();
     }
@@ -149,6 +190,7 @@ export class LiveTable {
     names: readonly VectorName[],
   ): Promise<LoadedVector[] | null> {
     this.#onEvent("load", names.length);
+    this.#onEvent("scan");
     const load = this.memory.load();
     try {
       return await loadVectors({
@@ -216,12 +258,14 @@ export class LiveTable {
         return this.#openAnew(database, names);
       case "changes":
         try {
-          snapshot.apply(gathered.changes, lag.columns);
+          await runPaced(snapshot.applyInSteps(gathered.changes, lag.columns));
         } catch (error) {
           // A part of the changes may be in, which nobody may see.
           this.#lose();
           throw error;
         }
+        // Dropped between two steps.
+        if (this.#seen?.snapshot !== snapshot) return this.#open(database, names);
         this.memory.used(snapshot, names);
         return (this.#seen = { snapshot, head: gathered.head });
     }

@@ -1,4 +1,5 @@
 import { AppError } from "@workflow/errors";
+import type { MemoryLimit } from "./cache-events.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 
 /** With less a question could not have a few columns of a large table. */
@@ -14,10 +15,17 @@ const MIB = 1024 * 1024;
 export class LoadLimits {
   readonly #budget: MemoryBudget;
   readonly #companyBytesMax: number;
+  readonly #onRefused: (limit: MemoryLimit) => void;
 
-  constructor(budget: MemoryBudget, companyBytesMax: number) {
+  /** @param onRefused hears whose memory did not suffice */
+  constructor(
+    budget: MemoryBudget,
+    companyBytesMax: number,
+    onRefused: (limit: MemoryLimit) => void = () => {},
+  ) {
     this.#budget = budget;
     this.#companyBytesMax = companyBytesMax;
+    this.#onRefused = onRefused;
   }
 
   /** What one company may have in use where so much memory is kept. */
@@ -34,14 +42,17 @@ export class LoadLimits {
     const max = this.#companyBytesMax;
     const details = { limit: "tableMemory", maxBytes: max };
     if (tableBytes > max) {
+      this.#onRefused("table");
       const message = `The columns that are asked for take more than ${Math.floor(max / MIB)} MiB of memory. Ask for fewer of them at a time: filters, the order and groups each need theirs.`;
       throw new AppError("BAD_REQUEST", message, { details });
     }
     if (this.#budget.bytesInUse(companyId) > max) {
+      this.#onRefused("company");
       const message = "Your company's questions about tables need too much memory at a time.";
       throw new AppError("RATE_LIMITED", message, { details, retryAfterMs: RETRY_AFTER_MS });
     }
     if (this.#budget.bytesInUse() > 2 * max) {
+      this.#onRefused("all");
       const message = "The service is temporarily unavailable.";
       throw new AppError("UNAVAILABLE", message, { retryAfterMs: RETRY_AFTER_MS });
     }

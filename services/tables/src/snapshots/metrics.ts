@@ -1,6 +1,13 @@
 import { cacheMetrics, counterIn, gaugeIn } from "@workflow/service";
 import type { Registry } from "prom-client";
-import type { CacheUsage, CompanyBytes, OnCacheEvent, Try } from "./cache-events.ts";
+import type {
+  CacheUsage,
+  CompanyBytes,
+  MemoryLimit,
+  MemoryUse,
+  OnCacheEvent,
+  Try,
+} from "./cache-events.ts";
 
 /** What is counted. */
 export interface CacheCounters {
@@ -9,6 +16,7 @@ export interface CacheCounters {
 }
 
 const TRIES: readonly Try[] = ["as_is", "caught_up", "frozen"];
+const LIMITS: readonly MemoryLimit[] = ["table", "company", "all"];
 
 /** Counts what happens; without a registry nothing is counted. No series is about a company. */
 export function countEvents(
@@ -34,6 +42,24 @@ export function countEvents(
     help: "Tries to answer a question, by kind and by whether they gave the answer.",
     labelNames: ["try", "outcome"],
   });
+  const scans = counterIn(registry, {
+    name: "tables_scans_total",
+    help: "Readings of columns by a scan of their table: begun, and of those abandoned.",
+    labelNames: ["event"],
+  });
+  const catchUps = counterIn(registry, {
+    name: "tables_catch_ups_total",
+    help: "Turns in which a table's columns took in what had changed; questions share them.",
+  });
+  const ended = counterIn(registry, {
+    name: "tables_questions_ended_total",
+    help: "Questions that were not answered: for want of memory, after lost threads, or without a caller.",
+    labelNames: ["reason"],
+  });
+  const withdrawn = counterIn(registry, {
+    name: "tables_statements_withdrawn_total",
+    help: "Statements that waited for a connection and were not made, as their callers had gone.",
+  });
   const threads = counterIn(registry, {
     name: "tables_threads_lost_total",
     help: "Threads that ended with the columns they held, for want of memory or by a fault.",
@@ -47,9 +73,18 @@ export function countEvents(
     ["load", (count) => columns.inc({ outcome: "load" }, count)],
     ["evicted", (count) => evictions.inc(count)],
     ["lost", (count) => losses.inc(count)],
+    ["scan", (count) => scans.inc({ event: "begun" }, count)],
+    ["scan abandoned", (count) => scans.inc({ event: "abandoned" }, count)],
+    ["catch-up", (count) => catchUps.inc(count)],
+    ["left", (count) => ended.inc({ reason: "caller_left" }, count)],
+    ["refused", (count) => ended.inc({ reason: "threads_lost" }, count)],
+    ["withdrawn", (count) => withdrawn.inc(count)],
     ["table hit", (count) => repeat(count, () => tables.hit())],
     ["table miss", (count) => repeat(count, () => tables.miss())],
   ]);
+  for (const limit of LIMITS) {
+    counts.set(`refused ${limit}`, (count) => ended.inc({ reason: `memory_of_${limit}` }, count));
+  }
   for (const kind of TRIES) {
     for (const outcome of ["answer", "none"]) {
       counts.set(`${kind} ${outcome}`, (count) => tries.inc({ try: kind, outcome }, count));
@@ -65,26 +100,40 @@ function repeat(count: number, work: () => void): void {
   for (let done = 0; done < count; done += 1) work();
 }
 
-/** Shows what is in memory whenever the registry is read. */
+/**
+ * Shows what is in memory whenever the registry is read, by thread. Of companies only the largest share is told:
+ * a series for each would be as many as there are companies.
+ */
 export function showCache(
   registry: Registry | undefined,
-  threads: { companyBytes(): Promise<CompanyBytes> },
+  threads: { memoryUse(): Promise<readonly MemoryUse[]> },
 ): void {
   if (registry === undefined) return;
-  gaugeIn(registry, {
-    name: "tables_cache_bytes",
-    help: "Memory that columns take up, about.",
-    async collect() {
-      this.set(sumOf(await threads.companyBytes()));
-    },
-  });
-  gaugeIn(registry, {
-    name: "tables_cache_bytes_of_largest_company",
-    help: "Memory that the columns of the company with most of them take up, about.",
-    async collect() {
-      this.set(Math.max(0, ...(await threads.companyBytes()).values()));
-    },
-  });
+  const show = (name: string, help: string, figure: (use: MemoryUse) => number): void => {
+    gaugeIn(registry, {
+      name,
+      help,
+      labelNames: ["thread"],
+      async collect() {
+        for (const [thread, use] of (await threads.memoryUse()).entries()) {
+          this.set({ thread }, figure(use));
+        }
+      },
+    });
+  };
+  show("tables_cache_bytes", "Memory that columns take up, about, by thread.", ({ companies }) =>
+    sumOf(companies),
+  );
+  show(
+    "tables_cache_bytes_in_use",
+    "Memory for columns that questions use at the moment, or that is being read for them, by thread.",
+    ({ bytesInUse }) => bytesInUse,
+  );
+  show(
+    "tables_cache_bytes_of_largest_company",
+    "Memory that the columns of the company with most of them take up, about, by thread.",
+    ({ companies }) => Math.max(0, ...companies.values()),
+  );
 }
 
 function sumOf(bytes: CompanyBytes): number {

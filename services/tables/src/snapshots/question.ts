@@ -1,13 +1,14 @@
 import type { RowQuery } from "../domain/row-query.ts";
 import { aggregateInSteps, distinctInSteps, selectInSteps, vectorsOf } from "../engine/index.ts";
 import type {
-  AggregateGroup,
   AggregateQuery,
   DistinctQuery,
   DistinctValues,
   Steps,
   VectorName,
 } from "../engine/index.ts";
+import { encodeInSteps } from "./figures.ts";
+import type { Figures } from "./figures.ts";
 import { searchTest, testsOf } from "./long-matches.ts";
 import type { WholeValueTest } from "./long-matches.ts";
 import type { TableSource } from "./table-source.ts";
@@ -55,14 +56,20 @@ export function distinctQuestion(query: DistinctQuery): Question<DistinctValues>
 }
 
 /** Asks for figures. */
-export function aggregateQuestion(query: AggregateQuery): Question<AggregateGroup[]> {
+export function aggregateQuestion(query: AggregateQuery): Question<Figures> {
   const { filter, groupBy, measures } = query;
   const vectors = vectorsOf(filter, null);
   for (const column of [groupBy, ...measures.map((measure) => measure.column)]) {
     const isNew = column !== null && !vectors.some((name) => isVectorOf(name, column));
     if (isNew) vectors.push({ key: column.id, type: column.type });
   }
-  return { vectors, tests: testsOf(filter), answer: (source) => aggregateInSteps(source, query) };
+  return {
+    vectors,
+    tests: testsOf(filter),
+    *answer(source) {
+      return yield* encodeInSteps(yield* aggregateInSteps(source, query));
+    },
+  };
 }
 
 function isVectorOf(name: VectorName, { id, type }: { id: string; type: string }): boolean {

@@ -1,4 +1,4 @@
-import type { Vector, VectorName, VectorType } from "../engine/index.ts";
+import type { Steps, Vector, VectorName, VectorType } from "../engine/index.ts";
 import type { Positions } from "./positions.ts";
 import type { TableSource } from "./table-source.ts";
 
@@ -33,11 +33,13 @@ export interface ChangeSet {
 /** Dead rows are cleared away when they are more than this part of all, and worth the work. */
 const DEAD_SHARE_MAX = 0.25;
 const DEAD_MIN = 64;
+/** Values that are taken in by one step; each may have 2,000 characters. */
+const STEP_ROWS = 1_000;
 
 /**
  * The rows of a table as they were at one revision: where they lie, and values by column, as far as
- * questions needed them. A column may be behind until somebody asks for it. Everything is only ever
- * changed without a pause, so nobody sees a part of a change.
+ * questions needed them. A column may be behind until somebody asks for it. While changes are taken in no
+ * column is current, so nobody answers by a part of a change.
  */
 export class Snapshot implements TableSource {
   /** Of the database, when all of this was read. */
@@ -49,6 +51,7 @@ export class Snapshot implements TableSource {
   #liveCount: number;
   #readers = 0;
   #changes = 0;
+  #isChanging = false;
   readonly #vectors = new Map<string, LoadedVector>();
   readonly #watchers = new Set<Set<number>>();
 
@@ -72,7 +75,7 @@ export class Snapshot implements TableSource {
     return this.#liveCount;
   }
 
-  /** Grows with each change of its rows and their values. */
+  /** Grows as each change of its rows and their values begins. */
   get changes(): number {
     return this.#changes;
   }
@@ -107,6 +110,7 @@ export class Snapshot implements TableSource {
 
   /** Whether these columns are all here, and of this revision. */
   isCurrent(names: readonly VectorName[]): boolean {
+    if (this.#isChanging) return false;
     return names.every((name) => this.#vectors.get(idOf(name))?.revision === this.#revision);
   }
 
@@ -170,11 +174,12 @@ export class Snapshot implements TableSource {
 
   /**
    * Goes on to a later revision, together with some columns. The changes must reach as far back as
-   * `lagOf` has said of these.
+   * `lagOf` has said of these. Once begun it has to be finished, before other changes begin.
    */
-  apply(changes: ChangeSet, columns: readonly LoadedVector[]): void {
+  *applyInSteps(changes: ChangeSet, columns: readonly LoadedVector[]): Steps {
     const { revision, rows, keys } = changes;
     this.#changes += 1;
+    this.#isChanging = true;
     const last = this.#positions.last;
     const added = [...rows.keys()].filter((position) => position > last).sort((a, b) => a - b);
     for (const position of added) {
@@ -183,10 +188,11 @@ export class Snapshot implements TableSource {
     }
     this.#liveCount += added.length;
     for (const column of columns) {
-      const { vector, key } = column;
       // Dropped, or read again, since its lag was told.
       if (this.#vectors.get(idOf(column)) !== column) continue;
-      this.#update(vector, changes, keys.indexOf(key));
+      yield* this.#update(column.vector, changes, keys.indexOf(column.key));
+      // The same between two steps.
+      if (this.#vectors.get(idOf(column)) !== column) continue;
       this.#vectors.set(idOf(column), { ...column, revision });
     }
     for (const position of changes.deleted) this.#delete(position);
@@ -195,19 +201,27 @@ export class Snapshot implements TableSource {
       for (const position of rows.keys()) watcher.add(position);
     }
     this.#clearDead();
+    this.#isChanging = false;
   }
 
-  #update(vector: Vector, { rows }: ChangeSet, place: number): void {
+  *#update(vector: Vector, { rows }: ChangeSet, place: number): Steps {
     const known = vector.length;
-    const added = Array.from({ length: this.size - known }, (_, row) =>
-      rows.get(this.positionAt(known + row))?.at(place),
-    );
+    let taken = 0;
     for (const [position, values] of rows) {
+      taken += 1;
+      if (taken % STEP_ROWS === 0) yield;
       const index = this.#positions.indexOf(position);
       if (index < 0) throw new Error(`The snapshot knows of no row at ${position}.`);
       if (index < known) vector.set(index, values[place]);
     }
-    vector.append(added);
+    for (let from = known; from < this.size; from += STEP_ROWS) {
+      yield;
+      const to = Math.min(from + STEP_ROWS, this.size);
+      const added = Array.from({ length: to - from }, (_, row) =>
+        rows.get(this.positionAt(from + row))?.at(place),
+      );
+      vector.append(added);
+    }
   }
 
   #delete(position: number): void {

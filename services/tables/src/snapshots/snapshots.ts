@@ -1,17 +1,15 @@
+import type { Queryable } from "@workflow/db";
 import { AppError, isAppError } from "@workflow/errors";
 import { LRUCache } from "lru-cache";
 import type { Column } from "../domain/column.ts";
 import type { RowQuery } from "../domain/row-query.ts";
-import type {
-  AggregateGroup,
-  AggregateQuery,
-  DistinctQuery,
-  DistinctValues,
-} from "../engine/index.ts";
-import type { ReadingConnections } from "../store/reading-database.ts";
+import type { AggregateQuery, DistinctQuery, DistinctValues } from "../engine/index.ts";
+import type { CompanyConnections } from "../company-connections.ts";
+import type { ReadingCaller } from "../store/reading-database.ts";
 import { findRowsFrom } from "../store/rows-read.ts";
 import { tableNotFound } from "../store/states.ts";
 import type { TableHead, TableName } from "../store/states.ts";
+import type { Figures } from "./figures.ts";
 import type { TableHeads } from "./table-heads.ts";
 import type { RowPage } from "./read-page.ts";
 import type { Answered, Reader } from "./table-reader.ts";
@@ -23,7 +21,7 @@ export type Ask<Query> = (columns: readonly Column[]) => Query;
 export interface SnapshotsOptions {
   reader: Reader;
   heads: TableHeads;
-  connections: ReadingConnections;
+  connections: CompanyConnections;
 }
 
 /** Tables that are remembered to have gaps. */
@@ -34,12 +32,12 @@ const HEADS_MAX = 10;
 /**
  * Answers questions as callers ask them, who know a table's columns by their ids: each is understood by
  * the columns that the table has when it is answered. All methods throw NOT_FOUND when the company has
- * no such table.
+ * no such table, and the reason of the caller's signal when the caller goes first.
  */
 export class Snapshots {
   readonly #reader: Reader;
   readonly #heads: TableHeads;
-  readonly #connections: ReadingConnections;
+  readonly #connections: CompanyConnections;
   /** Tables of which rows were deleted, so that the row at an offset is not the one at that position. */
   readonly #withGaps = new LRUCache<string, true>({ max: TABLES_MAX });
 
@@ -50,35 +48,51 @@ export class Snapshots {
   }
 
   /** A page of all rows in the table's own order. */
-  async listRows(table: TableName, limit: number, offset: number): Promise<RowPage> {
-    const page = await this.#orInvalidate(table, this.#listByPosition(table, limit, offset));
+  async listRows(
+    table: TableName,
+    { limit, offset }: { limit: number; offset: number },
+    caller?: ReadingCaller,
+  ): Promise<RowPage> {
+    const found = this.#listByPosition(table, { limit, offset }, caller);
+    const page = await this.#orInvalidate(table, found);
     const all = { filter: [], sort: null, limit, offset };
-    return page ?? this.queryRows(table, () => all);
+    return page ?? this.queryRows(table, () => all, caller);
   }
 
   /** A page of the rows that a query selects. */
-  queryRows(table: TableName, ask: Ask<RowQuery>): Promise<RowPage> {
-    return this.#retryUntilConsistent(table, ask, (head, query) => this.#reader.page(head, query));
+  queryRows(table: TableName, ask: Ask<RowQuery>, caller?: ReadingCaller): Promise<RowPage> {
+    return this.#retryUntilConsistent(table, ask, caller, (head, query) =>
+      this.#reader.page(head, query, caller),
+    );
   }
 
   /** The different values of a column. */
-  listDistinct(table: TableName, ask: Ask<DistinctQuery>): Promise<DistinctValues> {
-    return this.#retryUntilConsistent(table, ask, (head, query) =>
-      this.#reader.distinct(head, query),
+  listDistinct(
+    table: TableName,
+    ask: Ask<DistinctQuery>,
+    caller?: ReadingCaller,
+  ): Promise<DistinctValues> {
+    return this.#retryUntilConsistent(table, ask, caller, (head, query) =>
+      this.#reader.distinct(head, query, caller),
     );
   }
 
   /** Figures. */
-  aggregate(table: TableName, ask: Ask<AggregateQuery>): Promise<AggregateGroup[]> {
-    return this.#retryUntilConsistent(table, ask, (head, query) =>
-      this.#reader.figures(head, query),
+  aggregate(table: TableName, ask: Ask<AggregateQuery>, caller?: ReadingCaller): Promise<Figures> {
+    return this.#retryUntilConsistent(table, ask, caller, (head, query) =>
+      this.#reader.figures(head, query, caller),
     );
   }
 
   /** A page of all rows, when that can be told without columns in memory; else null. */
-  async #listByPosition(table: TableName, limit: number, offset: number): Promise<RowPage | null> {
+  async #listByPosition(
+    table: TableName,
+    { limit, offset }: { limit: number; offset: number },
+    caller: ReadingCaller | undefined,
+  ): Promise<RowPage | null> {
     if (offset > 0 && this.#withGaps.has(table.tableId)) return null;
-    const seen = await findRowsFrom(this.#connections.of(table.companyId), table, offset, limit);
+    const database = this.#connections.of(table.companyId, caller);
+    const seen = await findRowsFrom(database, table, offset, limit);
     if (seen === null) throw tableNotFound();
     const { rowCount: total, nextPosition } = seen.table;
     if (total !== nextPosition) this.#withGaps.set(table.tableId, true);
@@ -90,14 +104,16 @@ export class Snapshots {
   async #retryUntilConsistent<Query, Answer>(
     table: TableName,
     ask: Ask<Query>,
+    caller: ReadingCaller | undefined,
     answer: (head: TableHead, query: Query) => Promise<Answered<Answer>>,
   ): Promise<Answer> {
-    let known = await this.#heads.get(table);
+    const database = this.#connections.of(table.companyId, caller);
+    let known = await this.#heads.get(table, database);
     for (let heads = 0; heads < HEADS_MAX; heads++) {
-      const { head, query } = await this.#resolve(table, ask, known);
+      const { head, query } = await this.#resolve(table, ask, { head: known, database });
       const answered = await this.#orInvalidate(table, answer(head, query));
       if (answered !== null) return answered.answer;
-      known = await this.#heads.reload(table);
+      known = await this.#heads.reload(table, database);
     }
     throw new AppError("UNAVAILABLE", "The table's columns keep being changed; try again.", {
       retryAfterMs: 1_000,
@@ -108,13 +124,13 @@ export class Snapshots {
   async #resolve<Query>(
     table: TableName,
     ask: Ask<Query>,
-    known: TableHead,
+    known: { head: TableHead; database: Queryable },
   ): Promise<{ head: TableHead; query: Query }> {
     try {
-      return { head: known, query: ask(known.columns) };
+      return { head: known.head, query: ask(known.head.columns) };
     } catch (error) {
-      const head = await this.#heads.reload(table);
-      if (head === known) throw error;
+      const head = await this.#heads.reload(table, known.database);
+      if (head === known.head) throw error;
       return { head, query: ask(head.columns) };
     }
   }

@@ -14,7 +14,7 @@ export class TableMemory implements Cached {
   readonly #limits: LoadLimits;
   readonly #slots = new Map<string, Cached>();
   readonly #loads = new Set<Cached>();
-  readonly #uses = new Map<string, number>();
+  readonly #uses = new Map<string, { readonly name: VectorName; count: number }>();
   readonly #onDropped: (() => void)[] = [];
   #snapshot: Snapshot | null = null;
   #users = 0;
@@ -41,20 +41,24 @@ export class TableMemory implements Cached {
 
   /** Keeps the table and these columns in memory, once they are there, until the result is called. */
   use(names: readonly VectorName[]): () => void {
-    const ids = names.map(idOf);
+    const uses = names.map((name) => this.#useOf(name));
     this.#users += 1;
-    for (const id of ids) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
+    for (const use of uses) use.count += 1;
     return () => {
       this.#users -= 1;
-      for (const id of ids) {
-        const uses = (this.#uses.get(id) ?? 0) - 1;
-        if (uses > 0) this.#uses.set(id, uses);
-        else this.#uses.delete(id);
+      for (const use of uses) {
+        use.count -= 1;
+        if (use.count === 0) this.#uses.delete(idOf(use.name));
       }
       // Queries leave things behind in columns, such as the order of their values.
       if (this.#snapshot !== null) this.#noteSizes(this.#snapshot);
       this.#budget.trim(this.companyId);
     };
+  }
+
+  /** The columns that `use` keeps now. */
+  namesInUse(): VectorName[] {
+    return Array.from(this.#uses.values(), ({ name }) => name);
   }
 
   /**
@@ -121,6 +125,13 @@ export class TableMemory implements Cached {
     for (const loaded of snapshot.vectors()) {
       this.#budget.resize(this.#slotOf(snapshot, loaded), loaded.vector.bytes);
     }
+  }
+
+  #useOf({ key, type }: VectorName): { readonly name: VectorName; count: number } {
+    const id = idOf({ key, type });
+    const use = this.#uses.get(id) ?? { name: { key, type }, count: 0 };
+    this.#uses.set(id, use);
+    return use;
   }
 
   #slotOf(snapshot: Snapshot, { key, type }: VectorName): Cached {

@@ -1,16 +1,12 @@
 import type { RowQuery } from "../domain/row-query.ts";
-import type {
-  AggregateGroup,
-  AggregateQuery,
-  DistinctQuery,
-  DistinctValues,
-} from "../engine/index.ts";
-import type { ReadingConnections, ReadingDatabase } from "../store/reading-database.ts";
+import type { AggregateQuery, DistinctQuery, DistinctValues } from "../engine/index.ts";
+import type { ReadingCaller, ReadingConnections } from "../store/reading-database.ts";
 import { isSameHead } from "../store/states.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 import { answerBy } from "./answer.ts";
 import type { Asked } from "./answer.ts";
-import type { CacheUsage, CompanyBytes, OnCacheEvent } from "./cache-events.ts";
+import type { CacheUsage, MemoryUse, OnCacheEvent } from "./cache-events.ts";
+import type { Figures } from "./figures.ts";
 import { LiveTable } from "./live-table.ts";
 import { LoadLimits } from "./load-limits.ts";
 import { MemoryBudget } from "./memory-budget.ts";
@@ -18,16 +14,28 @@ import { readPage } from "./read-page.ts";
 import type { ReadPage, RowPage } from "./read-page.ts";
 import { aggregateQuestion, distinctQuestion, pageQuestion } from "./question.ts";
 import type { PagePlan, Question } from "./question.ts";
+import { Slices } from "./slices.ts";
 import { TableMemory } from "./table-memory.ts";
 
 /** An answer; null when the head is not the table's any more, so that the question may mean another one. */
 export type Answered<Answer> = { answer: Answer } | null;
 
-/** Answers questions about tables. All methods throw NOT_FOUND when the company has no such table. */
+/**
+ * Answers questions about tables. All methods throw NOT_FOUND when the company has no such table, and the
+ * reason of the caller's signal when the caller goes before the answer comes: the work ends then.
+ */
 export interface Reader {
-  page(head: TableHead, query: RowQuery): Promise<Answered<RowPage>>;
-  distinct(head: TableHead, query: DistinctQuery): Promise<Answered<DistinctValues>>;
-  figures(head: TableHead, query: AggregateQuery): Promise<Answered<AggregateGroup[]>>;
+  page(head: TableHead, query: RowQuery, caller?: ReadingCaller): Promise<Answered<RowPage>>;
+  distinct(
+    head: TableHead,
+    query: DistinctQuery,
+    caller?: ReadingCaller,
+  ): Promise<Answered<DistinctValues>>;
+  figures(
+    head: TableHead,
+    query: AggregateQuery,
+    caller?: ReadingCaller,
+  ): Promise<Answered<Figures>>;
   /** To be told that a table is gone, or was never there for this company. */
   invalidate(table: TableName): void;
 }
@@ -55,6 +63,7 @@ export class TableReader implements Reader {
   readonly #budget: MemoryBudget;
   readonly #limits: LoadLimits;
   readonly #onEvent: OnCacheEvent;
+  readonly #slices = new Slices();
   readonly #tables = new Map<string, LiveTable>();
 
   constructor(options: TableReaderOptions) {
@@ -63,7 +72,9 @@ export class TableReader implements Reader {
     this.#connections = options.connections;
     this.#onEvent = onEvent;
     this.#budget = new MemoryBudget(cacheBytesMax, () => onEvent("evicted"));
-    this.#limits = new LoadLimits(this.#budget, companyBytesMax);
+    this.#limits = new LoadLimits(this.#budget, companyBytesMax, (limit) =>
+      onEvent(`refused ${limit}`),
+    );
   }
 
   /** Estimate of the memory in use. */
@@ -76,9 +87,9 @@ export class TableReader implements Reader {
     return { tables: this.#tables.size, bytes: this.#budget.bytes };
   }
 
-  /** Of those companies that have something in memory. */
-  companyBytes(): CompanyBytes {
-    return this.#budget.companyBytes();
+  /** What the memory is taken up by. */
+  memoryUse(): MemoryUse {
+    return { companies: this.#budget.companyBytes(), bytesInUse: this.#budget.bytesInUse() };
   }
 
   /**
@@ -87,24 +98,38 @@ export class TableReader implements Reader {
    *
    * @param read reads the rows; in a thread that has no connections: has them read
    */
-  page(head: TableHead, query: RowQuery, read: ReadPage = readPage): Promise<Answered<RowPage>> {
-    return this.#answer<PagePlan, RowPage>(head, {
+  page(
+    head: TableHead,
+    query: RowQuery,
+    caller?: ReadingCaller,
+    read: ReadPage = readPage,
+  ): Promise<Answered<RowPage>> {
+    const asked: Asked<PagePlan, RowPage> = {
       question: pageQuestion(query),
       noticesOldColumns: true,
       // Asked first: the snapshot may go on while the rows are read.
       finish: (database, plan, { snapshot: { history } }, isCurrent) =>
         read(database, { head, plan, history, isCurrent }),
-    });
+    };
+    return this.#answer(head, asked, caller);
   }
 
   /** The different values of a column. It costs one round trip when the columns are in memory. */
-  distinct(head: TableHead, query: DistinctQuery): Promise<Answered<DistinctValues>> {
-    return this.#ask(head, distinctQuestion(query));
+  distinct(
+    head: TableHead,
+    query: DistinctQuery,
+    caller?: ReadingCaller,
+  ): Promise<Answered<DistinctValues>> {
+    return this.#ask(head, distinctQuestion(query), caller);
   }
 
   /** Figures. They cost one round trip when the columns are in memory. */
-  figures(head: TableHead, query: AggregateQuery): Promise<Answered<AggregateGroup[]>> {
-    return this.#ask(head, aggregateQuestion(query));
+  figures(
+    head: TableHead,
+    query: AggregateQuery,
+    caller?: ReadingCaller,
+  ): Promise<Answered<Figures>> {
+    return this.#ask(head, aggregateQuestion(query), caller);
   }
 
   /** To be told that a table is gone, or was never there for this company. */
@@ -114,21 +139,34 @@ export class TableReader implements Reader {
   }
 
   /** Of columns that have caught up there is nothing more to be read. */
-  #ask<Answer>(head: TableHead, question: Question<Answer>): Promise<Answered<Answer>> {
-    return this.#answer<Answer, Answer>(head, {
+  #ask<Answer>(
+    head: TableHead,
+    question: Question<Answer>,
+    caller: ReadingCaller | undefined,
+  ): Promise<Answered<Answer>> {
+    const asked: Asked<Answer, Answer> = {
       question,
       noticesOldColumns: false,
       finish: async (_database, answer, seen) =>
         isSameHead(seen.head, head) ? { answer } : "other head",
+    };
+    return this.#answer(head, asked, caller);
+  }
+
+  #answer<Plan, Answer>(
+    head: TableHead,
+    asked: Asked<Plan, Answer>,
+    caller: ReadingCaller | undefined,
+  ): Promise<Answered<Answer>> {
+    return answerBy(this.#liveTable(head), asked, {
+      database: this.#connections.of(head.companyId, caller),
+      slices: this.#slices,
+      onEvent: this.#onEvent,
+      signal: caller?.signal,
     });
   }
 
-  #answer<Plan, Answer>(head: TableHead, asked: Asked<Plan, Answer>): Promise<Answered<Answer>> {
-    const database = this.#connections.of(head.companyId);
-    return answerBy(this.#liveTable(head, database), database, asked, this.#onEvent);
-  }
-
-  #liveTable(head: TableHead, database: ReadingDatabase): LiveTable {
+  #liveTable(head: TableHead): LiveTable {
     const { tableId, tableKey, companyId } = head;
     const known = this.#tables.get(tableId);
     if (known?.table.tableKey === tableKey) {
@@ -139,7 +177,8 @@ export class TableReader implements Reader {
     // In another history the table may have another key.
     known?.memory.drop();
     const memory = new TableMemory({ budget: this.#budget, limits: this.#limits }, companyId);
-    const live = new LiveTable({ database, memory, head, onEvent: this.#onEvent });
+    const connections = this.#connections;
+    const live = new LiveTable({ connections, memory, head, onEvent: this.#onEvent });
     memory.onDropped(() => {
       if (this.#tables.get(tableId) === live) this.#tables.delete(tableId);
     });

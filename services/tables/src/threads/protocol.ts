@@ -2,14 +2,9 @@ import type { PlainRow, PlainStatement } from "@workflow/db";
 import { AppError, toAppError } from "@workflow/errors";
 import type { AppErrorOptions, Reason } from "@workflow/errors";
 import type { RowQuery } from "../domain/row-query.ts";
-import type {
-  AggregateGroup,
-  AggregateQuery,
-  DistinctQuery,
-  DistinctValues,
-} from "../engine/index.ts";
-import type { CacheEvent, CacheUsage, CompanyBytes } from "../snapshots/cache-events.ts";
-import type { Answered, Outcome, PlannedPage } from "../snapshots/index.ts";
+import type { AggregateQuery, DistinctQuery, DistinctValues } from "../engine/index.ts";
+import type { CacheEvent, CacheUsage, MemoryUse } from "../snapshots/cache-events.ts";
+import type { Answered, Figures, Outcome, PlannedPage } from "../snapshots/index.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 
 /*
@@ -33,9 +28,9 @@ export interface Questions {
   };
   figures: {
     query: { head: TableHead; query: AggregateQuery };
-    answer: Answered<AggregateGroup[]>;
+    answer: Answered<Figures>;
   };
-  companyBytes: { query: null; answer: CompanyBytes };
+  memoryUse: { query: null; answer: MemoryUse };
 }
 
 type Kind = keyof Questions;
@@ -81,6 +76,8 @@ export type CountedEvents = readonly (readonly [event: CacheEvent, count: number
 
 export type ToThread =
   | { readonly type: "ask"; readonly id: number; readonly question: Question }
+  /** Whoever asked has gone: the work for the answer may end. */
+  | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "forget"; readonly table: TableName }
   | { readonly type: "reply"; readonly id: number; readonly reply: Reply }
   | { readonly type: "failure"; readonly id: number; readonly error: PlainError };
@@ -89,6 +86,8 @@ export type FromThread =
   | { readonly type: "answer"; readonly id: number; readonly answer: Questions[Kind]["answer"] }
   | { readonly type: "failure"; readonly id: number; readonly error: PlainError }
   | { readonly type: "request"; readonly id: number; readonly request: Request }
+  /** A request whose answer nobody needs: it is answered all the same, perhaps by a failure. */
+  | { readonly type: "withdraw"; readonly id: number }
   | { readonly type: "report"; readonly events: CountedEvents; readonly usage: CacheUsage };
 
 /** What is left of an error on its way to another thread; what has caused it is told as text. */

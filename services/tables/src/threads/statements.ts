@@ -1,6 +1,6 @@
 import { databaseErrorToAppError, runPlain } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
-import type { CompanyConnections } from "../company-connections.ts";
+import type { Caller, CompanyConnections } from "../company-connections.ts";
 import { readPage } from "../snapshots/index.ts";
 import type { RowPage } from "../snapshots/index.ts";
 import type { Place, Reply, Request } from "./protocol.ts";
@@ -28,10 +28,13 @@ export class Statements {
     this.#onPage = onPage;
   }
 
-  /** @throws AppError what is wrong, as it is told to callers */
-  async answer(request: Request): Promise<Reply> {
+  /**
+   * @param caller for whom a statement waits for a connection, and without whom it is not made
+   * @throws AppError what is wrong, as it is told to callers
+   */
+  async answer(request: Request, caller: Caller): Promise<Reply> {
     try {
-      return await this.#answer(request);
+      return await this.#answer(request, caller);
     } catch (error) {
       throw databaseErrorToAppError(error);
     }
@@ -42,18 +45,21 @@ export class Statements {
     for (const { end } of this.#open.values()) end.reject(new GivenUp());
   }
 
-  async #answer(request: Request): Promise<Reply> {
+  async #answer(request: Request, caller: Caller): Promise<Reply> {
     switch (request.kind) {
       case "rows":
-        return { kind: "rows", rows: await runPlain(this.#at(request.place), request.statement) };
+        return {
+          kind: "rows",
+          rows: await runPlain(this.#at(request.place, caller), request.statement),
+        };
       case "page": {
-        const outcome = await readPage(this.#at(request.place), request.page);
+        const outcome = await readPage(this.#at(request.place, caller), request.page);
         if (typeof outcome !== "object") return { kind: "page", outcome };
         this.#onPage(request.ask, outcome.answer);
         return { kind: "page", outcome: { answer: null } };
       }
       case "begin":
-        await this.#begin(request);
+        await this.#begin(request, caller);
         return { kind: "done" };
       case "end":
         await this.#end(request);
@@ -61,24 +67,21 @@ export class Statements {
     }
   }
 
-  #at({ companyId, transaction }: Place): Queryable {
-    if (transaction === null) return this.#connections.of(companyId);
+  #at({ companyId, transaction }: Place, caller: Caller): Queryable {
+    if (transaction === null) return this.#connections.of(companyId, caller);
     const open = this.#open.get(transaction);
     if (open === undefined) throw new Error("A statement in a transaction that is over.");
     return open.transaction;
   }
 
-  #begin({
-    companyId,
-    transaction: id,
-  }: {
-    companyId: string;
-    transaction: number;
-  }): Promise<void> {
+  #begin(
+    { companyId, transaction: id }: { companyId: string; transaction: number },
+    caller: Caller,
+  ): Promise<void> {
     const end = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const whole = this.#connections
-      .of(companyId)
+      .of(companyId, caller)
       // Tried once: the thread would have to do its part again.
       .transaction((transaction) => {
         this.#open.set(id, { transaction, end, whole });

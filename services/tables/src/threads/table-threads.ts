@@ -1,20 +1,16 @@
-import { AppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { CompanyConnections } from "../company-connections.ts";
 import type { RowQuery } from "../domain/row-query.ts";
-import type {
-  AggregateGroup,
-  AggregateQuery,
-  DistinctQuery,
-  DistinctValues,
-} from "../engine/index.ts";
-import type { CacheUsage, CompanyBytes } from "../snapshots/cache-events.ts";
-import type { Answered, Reader, RowPage } from "../snapshots/index.ts";
+import type { AggregateQuery, DistinctQuery, DistinctValues } from "../engine/index.ts";
+import type { CacheUsage, MemoryUse } from "../snapshots/cache-events.ts";
+import type { Answered, Figures, Reader, RowPage } from "../snapshots/index.ts";
 import { LoadLimits } from "../snapshots/load-limits.ts";
 import { countEvents, showCache } from "../snapshots/metrics.ts";
+import type { ReadingCaller } from "../store/reading-database.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 import { Thread, ThreadEnded } from "./thread.ts";
+import { Trials } from "./trials.ts";
 
 /** What a service needs for its threads. */
 export interface TableThreadsOptions {
@@ -27,6 +23,8 @@ export interface TableThreadsOptions {
   companyBytesMax?: number | undefined;
   /** What V8 may have for the objects of one thread, in MiB; by default what its columns may need. */
   heapMb?: number | undefined;
+  /** How long questions about a table are refused that has ended a thread the first time, by default 1 s. */
+  refusalMs?: number | undefined;
   metricsRegistry?: Registry | undefined;
   logger: Logger;
 }
@@ -38,12 +36,13 @@ const MIB = 1024 * 1024;
 /**
  * Answers questions about tables in threads, so that none of them holds the service's own. A table belongs
  * to one thread, by its id. A thread that ends takes its columns with it and nothing else: it is replaced,
- * and what it was asked is asked once more.
+ * and what it was asked is asked once more, one question at a time (`Trials`).
  */
 export class TableThreads implements Reader {
   readonly #options: TableThreadsOptions;
   readonly #threads: Thread[] = [];
   readonly #events: ReturnType<typeof countEvents>;
+  readonly #trials: Trials;
   #hasStopped = false;
 
   constructor(options: TableThreadsOptions) {
@@ -51,22 +50,32 @@ export class TableThreads implements Reader {
     const { threads, metricsRegistry } = options;
     this.#events = countEvents(metricsRegistry, () => this.#usage());
     for (let place = 0; place < threads; place += 1) this.#threads.push(this.#start());
-    showCache(metricsRegistry, { companyBytes: () => this.#companyBytes() });
+    const onRefused = (): void => this.#events.count("refused");
+    this.#trials = new Trials({ threads, firstMs: options.refusalMs, onRefused });
+    showCache(metricsRegistry, { memoryUse: () => this.#memoryUse() });
   }
 
-  page(head: TableHead, query: RowQuery): Promise<Answered<RowPage>> {
-    return this.#askTwice(head, (thread) => thread.page(head, query));
+  page(head: TableHead, query: RowQuery, caller?: ReadingCaller): Promise<Answered<RowPage>> {
+    return this.#askTwice(head, caller, (thread) => thread.page(head, query, caller));
   }
 
-  distinct(head: TableHead, query: DistinctQuery): Promise<Answered<DistinctValues>> {
-    return this.#askTwice(head, (thread) =>
-      thread.ask("distinct", { kind: "distinct", query: { head, query } }),
+  distinct(
+    head: TableHead,
+    query: DistinctQuery,
+    caller?: ReadingCaller,
+  ): Promise<Answered<DistinctValues>> {
+    return this.#askTwice(head, caller, (thread) =>
+      thread.ask("distinct", { kind: "distinct", query: { head, query } }, caller),
     );
   }
 
-  figures(head: TableHead, query: AggregateQuery): Promise<Answered<AggregateGroup[]>> {
-    return this.#askTwice(head, (thread) =>
-      thread.ask("figures", { kind: "figures", query: { head, query } }),
+  figures(
+    head: TableHead,
+    query: AggregateQuery,
+    caller?: ReadingCaller,
+  ): Promise<Answered<Figures>> {
+    return this.#askTwice(head, caller, (thread) =>
+      thread.ask("figures", { kind: "figures", query: { head, query } }, caller),
     );
   }
 
@@ -81,23 +90,28 @@ export class TableThreads implements Reader {
 
   async #askTwice<Answer>(
     table: TableName,
+    caller: ReadingCaller | undefined,
     ask: (thread: Thread) => Promise<Answer>,
   ): Promise<Answer> {
+    this.#trials.requireAdmitted(table);
+    const onTrial = () => this.#askOnTrial(table, caller, () => ask(this.#threadOf(table)));
+    if (this.#trials.isOnProbation(table)) return onTrial();
     try {
       return await ask(this.#threadOf(table));
     } catch (error) {
       if (!(error instanceof ThreadEnded)) throw error;
     }
-    try {
-      return await ask(this.#threadOf(table));
-    } catch (error) {
-      if (!(error instanceof ThreadEnded)) throw error;
-      throw new AppError("UNAVAILABLE", "The service is temporarily unavailable.", {
-        internal: "two threads of data tables have ended during one question",
-        retryAfterMs: 1_000,
-        cause: error,
-      });
-    }
+    return onTrial();
+  }
+
+  #askOnTrial<Answer>(
+    table: TableName,
+    caller: ReadingCaller | undefined,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const isOver = (): boolean => this.#hasStopped;
+    const trial = { place: this.#placeOf(table), isOver, ...(caller && { caller }) };
+    return this.#trials.run(table, ask, trial);
   }
 
   #placeOf({ tableId }: TableName): number {
@@ -142,25 +156,17 @@ export class TableThreads implements Reader {
     };
   }
 
-  async #companyBytes(): Promise<CompanyBytes> {
-    const all = new Map<string, number>();
-    await Promise.all(
-      this.#threads.map(async (thread) => {
-        for (const [company, bytes] of await bytesIn(thread)) {
-          all.set(company, (all.get(company) ?? 0) + bytes);
-        }
-      }),
-    );
-    return all;
+  #memoryUse(): Promise<readonly MemoryUse[]> {
+    return Promise.all(this.#threads.map(memoryUseOf));
   }
 }
 
 /** A thread that has ended holds nothing. */
-async function bytesIn(thread: Thread): Promise<CompanyBytes> {
+async function memoryUseOf(thread: Thread): Promise<MemoryUse> {
   try {
-    return await thread.ask("companyBytes", { kind: "companyBytes", query: null });
+    return await thread.ask("memoryUse", { kind: "memoryUse", query: null });
   } catch (error) {
-    if (error instanceof ThreadEnded) return new Map();
+    if (error instanceof ThreadEnded) return { companies: new Map(), bytesInUse: 0 };
     throw error;
   }
 }

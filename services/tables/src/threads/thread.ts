@@ -1,8 +1,10 @@
 import { Worker } from "node:worker_threads";
+import { AppError } from "@workflow/errors";
 import type { CompanyConnections } from "../company-connections.ts";
 import type { RowQuery } from "../domain/row-query.ts";
 import type { CacheUsage } from "../snapshots/cache-events.ts";
 import type { Answered, RowPage } from "../snapshots/index.ts";
+import type { ReadingCaller } from "../store/reading-database.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 import { fromPlainError, toPlainError } from "./protocol.ts";
 import type {
@@ -41,6 +43,8 @@ export class Thread {
   readonly #surroundings: ThreadSurroundings;
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #pages = new Map<number, (page: RowPage) => void>();
+  /** Requests of the thread that are being served, by their ids. */
+  readonly #served = new Map<number, AbortController>();
   #asks = 0;
   #ended: ThreadEnded | null = null;
   #usage: CacheUsage = { tables: 0, bytes: 0 };
@@ -69,12 +73,13 @@ export class Thread {
     return this.#ended === null ? this.#usage : { tables: 0, bytes: 0 };
   }
 
-  /** @throws ThreadEnded */
+  /** @throws ThreadEnded, or the reason of the caller's signal when that is aborted first */
   async ask<Kind extends keyof Questions>(
     kind: Kind,
     question: Question & { kind: Kind },
+    caller?: ReadingCaller,
   ): Promise<Questions[Kind]["answer"]> {
-    const { answered } = this.#send(question);
+    const { answered } = this.#send(question, caller);
     const answer = await answered;
     if (!isAnswer(kind, answer)) throw new Error("A thread answers what it is asked.");
     return answer;
@@ -83,11 +88,11 @@ export class Thread {
   /**
    * A page, as soon as its rows are read; the thread need not hear of that first.
    *
-   * @throws ThreadEnded
+   * @throws ThreadEnded, or the reason of the caller's signal when that is aborted first
    */
-  async page(head: TableHead, query: RowQuery): Promise<Answered<RowPage>> {
+  async page(head: TableHead, query: RowQuery, caller?: ReadingCaller): Promise<Answered<RowPage>> {
     const read = Promise.withResolvers<RowPage>();
-    const { id, answered } = this.#send({ kind: "page", query: { head, query } });
+    const { id, answered } = this.#send({ kind: "page", query: { head, query } }, caller);
     this.#pages.set(id, read.resolve);
     const page = read.promise.then((answer) => ({ answer }));
     const verdict = answered.then((answer) => (answer === null ? null : page));
@@ -106,12 +111,24 @@ export class Thread {
     await this.#worker.terminate();
   }
 
-  #send(question: Question): { id: number; answered: Promise<unknown> } {
+  #send(
+    question: Question,
+    caller: ReadingCaller | undefined,
+  ): { id: number; answered: Promise<unknown> } {
     if (this.#ended !== null) throw this.#ended;
+    const signal = caller?.signal;
+    signal?.throwIfAborted();
     const id = ++this.#asks;
     const asked = Promise.withResolvers<unknown>();
     this.#asked.set(id, asked);
     this.#post({ type: "ask", id, question });
+    const cancel = (): void => {
+      this.#take(id)?.reject(signal?.reason);
+      this.#post({ type: "cancel", id });
+    };
+    signal?.addEventListener("abort", cancel, { once: true });
+    const forget = (): void => signal?.removeEventListener("abort", cancel);
+    asked.promise.then(forget, forget);
     return { id, answered: asked.promise };
   }
 
@@ -126,6 +143,9 @@ export class Thread {
       case "request":
         void this.#serve(message.id, message.request);
         break;
+      case "withdraw":
+        this.#served.get(message.id)?.abort(new AppError("UNAVAILABLE", "The caller has gone."));
+        break;
       case "report":
         this.#usage = message.usage;
         this.#surroundings.onEvents(message.events);
@@ -134,10 +154,18 @@ export class Thread {
   }
 
   async #serve(id: number, request: Request): Promise<void> {
+    const withdrawal = new AbortController();
+    const { signal } = withdrawal;
+    this.#served.set(id, withdrawal);
     try {
-      this.#post({ type: "reply", id, reply: await this.#statements.answer(request) });
+      this.#post({ type: "reply", id, reply: await this.#statements.answer(request, { signal }) });
     } catch (error) {
+      if (signal.aborted && error === signal.reason) {
+        this.#surroundings.onEvents([["withdrawn", 1]]);
+      }
       this.#post({ type: "failure", id, error: toPlainError(error) });
+    } finally {
+      this.#served.delete(id);
     }
   }
 

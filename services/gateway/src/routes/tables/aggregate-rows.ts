@@ -27,6 +27,7 @@ const measure = z
 
 export const aggregateRows = route({
   method: "POST",
+  endsWithClient: true,
   path: "/tables/{id}/aggregate",
   scope: "workflows:read",
   bucket: "write",

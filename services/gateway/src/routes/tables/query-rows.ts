@@ -6,6 +6,7 @@ import { rowSchema, rowsMetaSchema } from "./row-schema.ts";
 
 export const queryRows = route({
   method: "POST",
+  endsWithClient: true,
   path: "/tables/{id}/rows/query",
   scope: "workflows:read",
   bucket: "write",

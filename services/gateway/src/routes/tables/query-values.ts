@@ -5,6 +5,7 @@ import { columnValuesSchema } from "./row-schema.ts";
 
 export const queryValues = route({
   method: "POST",
+  endsWithClient: true,
   path: "/tables/{id}/columns/{columnId}/values/query",
   scope: "workflows:read",
   bucket: "write",
