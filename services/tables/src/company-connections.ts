@@ -2,7 +2,7 @@ import { Turns } from "@workflow/async";
 import type { Database, Queryable } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 
-/** With the wait for a table's turn less than callers wait for an answer. */
+/** The wait, together with that for a table's turn, is shorter than callers wait for an answer. */
 const WAIT_MS = 14_000;
 const RETRY_AFTER_MS = 1_000;
 
@@ -13,7 +13,7 @@ export interface Caller {
 
 /**
  * Connections of the pool by company: one company has half of them at most, and companies that wait get
- * the next ones by turns (D57). Whoever waits here holds no connection.
+ * the next ones by turns (D57). A call that waits here holds no connection.
  */
 export class CompanyConnections {
   readonly #database: Database;

@@ -39,14 +39,14 @@ function csvFields(dataJson: string, columns: readonly Column[]): string[] {
     // A column may be called `__proto__` or `toString`.
     const value = Object.hasOwn(data, id) ? data[id] : null;
     if (isBlank(value)) return "";
-    // As stored: members keep their order here.
+    // The text is the stored one: members keep their order.
     return typeof value === "string" ? value : JSON.stringify(value);
   });
 }
 
 function csvLines(records: string[][], columns: readonly Column[]): string {
-  // Without a column there is nothing to write. With one, a blank must not be an empty line, which
-  // readers leave out.
+  // A table without columns has nothing to write. A blank in the only column must not become an empty
+  // line: readers leave those out.
   if (columns.length === 0) return "";
   return stringify(records, { record_delimiter: "\r\n", quoted_empty: columns.length === 1 });
 }

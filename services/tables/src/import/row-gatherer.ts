@@ -8,7 +8,7 @@ import type { MemoryShare } from "./memory-budget.ts";
 /** Rows that are stored by one statement. */
 export interface RowBatch {
   count: number;
-  /** A JSON array of their data, in UTF-8: outside of V8's heap, and nothing is left to escape. */
+  /** A JSON array of the rows' data in UTF-8, outside of V8's heap; nothing is left to escape. */
   json: Buffer;
 }
 

@@ -7,7 +7,7 @@ const totalRow = z.object({ tables: z.number(), documentBytes: z.number() });
 
 /**
  * Tables and folders of a company are made one after the other until the transaction ends, so that they
- * can be counted. Take it last: whoever imports a table would otherwise hold up the others for seconds.
+ * can be counted. A transaction takes this lock last: an import would otherwise hold the others up for seconds.
  */
 export async function lockRoom(transaction: Transaction, companyId: string): Promise<void> {
   const name = `tables room ${companyId.toLowerCase()}`;

@@ -2,16 +2,16 @@ import { sql } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
 import { z } from "zod";
 
-/** Longer than a process leaves a table's columns in memory behind without looking for changes. */
+/** Deletions are remembered for longer than a process leaves columns in memory without looking for changes. */
 const REMEMBERED_MINUTES = 15;
 const TABLES_MAX = 100;
 
 const oldDeletions = z.object({ tableKey: z.number(), revision: z.number() });
 
 /**
- * Forgets which rows were deleted more than 15 minutes ago. Who holds a table's columns of an older
- * revision reads them afresh, which `deletions_forgotten_to` tells him. `"again"` when there may be
- * more to forget.
+ * Forgets which rows were deleted more than 15 minutes ago. `deletions_forgotten_to` tells processes that
+ * hold columns of an older revision to read them afresh. The result is `"again"` when there may be more to
+ * forget.
  */
 export async function forgetOldDeletions(database: Database): Promise<"again" | void> {
   const tables = await database.any(sql.prepared("row_deletions_old", oldDeletions)`
@@ -27,7 +27,7 @@ export async function forgetOldDeletions(database: Database): Promise<"again" | 
   return tables.length === TABLES_MAX ? "again" : undefined;
 }
 
-/** The state's row comes first, as with every write. That of a deleted table is gone. */
+/** The state's row comes first, as with every write. The row of a deleted table is gone. */
 async function forgetDeletions(
   transaction: Transaction,
   { tableKey, revision }: z.infer<typeof oldDeletions>,

@@ -20,9 +20,9 @@ export async function freezeSnapshot(transaction: Pick<Reading, "any">): Promise
 
 /**
  * The next rows after a position, in order; at least one unless there is none. A page has at most
- * 1,000 rows and about 4 MiB. How long a compressed value is Postgres cannot tell without unpacking
- * it, so that one is taken for as long as it can be: pglz packs to a hundredth at best, and no row's
- * data is longer than 1 MiB.
+ * 1,000 rows and about 4 MiB. Postgres cannot tell how long a compressed value is without
+ * unpacking it. Such a value counts as long as it can be: pglz packs to a hundredth at best, and no
+ * row's data is longer than 1 MiB.
  */
 export async function listRowsAfter(
   transaction: Transaction,

@@ -8,7 +8,7 @@ import { isLargeValue, shortValue } from "./values-load.ts";
 
 /** More than the rows that one write may change. */
 const PAGE_ROWS = 2_000;
-/** To parse that much keeps the event loop busy for about 10 ms. */
+/** Parsing that much keeps the event loop busy for about 10 ms. */
 const PAGE_BYTES = 1024 * 1024;
 /** The longest value that `shortValue` tells: 2,001 characters, each as an escape of six. */
 const SHORT_VALUE_BYTES_MAX = 12_008;
@@ -34,7 +34,7 @@ const changesRow = z.object({
   history: z.string(),
   deletionsForgottenTo: z.number(),
   rows: z.string().transform((text) => z.array(changedRow).parse(JSON.parse(text))),
-  /** About how much of the rows has to be kept, when of large values the beginning is. */
+  /** About how much of the rows has to be kept, with the beginning only of large values. */
   bytes: z.number(),
   /** Whether more rows have changed. */
   more: z.boolean(),

@@ -5,7 +5,7 @@ import { bytesAtMost } from "./rows-size.ts";
 import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
 
-/** Of whole rows in one statement: so much crosses to a thread, and is parsed there, in about 10 ms. */
+/** Most bytes of whole rows in one statement: they cross to a thread and are parsed there in about 10 ms. */
 export const DATAS_BYTES = 1024 * 1024;
 /** Rows may be longer than those before them, by which their number was decided. */
 const DATAS_BYTES_MAX = 2 * DATAS_BYTES;

@@ -49,7 +49,7 @@ export async function findValueSizes(
   `);
 }
 
-/** Whole values under a key, of rows at these positions; of rows that are gone nothing. */
+/** Whole values under a key, of those rows at these positions that are still there. */
 export async function findWholeValues(
   database: Reading,
   tableKey: number,

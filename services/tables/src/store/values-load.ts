@@ -8,7 +8,7 @@ import { history } from "./states.ts";
 
 /** Values that are read into memory by the thousand are cut when their JSON has more bytes. */
 const VALUE_BYTES_MAX = 8_192;
-/** Of a string: one more than what a column keeps of it, so that it is seen to be longer. */
+/** A string is cut to one character more than a column keeps, so that it is seen to be longer. */
 const STRING_CHARS_MAX = 2_001;
 
 const valuesRow = z.object({
@@ -30,8 +30,8 @@ const valuesRow = z.object({
 export type LoadedValues = z.infer<typeof valuesRow>;
 
 /**
- * The values that the rows of a range have under some keys, as far as to parse their data once for each
- * key fits into one statement. Long strings are cut; of long objects and arrays only the positions are told.
+ * The values that the rows of a range have under some keys, if one statement can parse the data once for
+ * each key. Long strings are cut; long objects and arrays are told by their positions only.
  * A single row always fits.
  */
 export async function loadValues(
@@ -109,8 +109,8 @@ export async function loadValues(
 }
 
 /**
- * A JSON value, unless it is long: of a string the beginning, of an object or array nothing. It should be
- * a column's: an expression would be worked out several times.
+ * A JSON value if it is short, the beginning of a long string, or null for a long object or array. The
+ * value should be a column: an expression would be worked out several times.
  */
 export function shortValue(value: SqlFragment): SqlFragment {
   return sql.fragment`

@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import { Turns } from "@workflow/service";
+import { Turns } from "@workflow/async";
 import type { ReadingCaller } from "../store/reading-database.ts";
 import type { TableName } from "../store/states.ts";
 import { LossBackoff } from "./loss-backoff.ts";

@@ -11,7 +11,7 @@ export interface QueuedRow extends NewRow {
   cause: WriteCause;
 }
 
-/** What became of rows that were added together. */
+/** What has become of rows that were added together. */
 export interface InsertedGroup {
   /** The first ones, as many as the table had room for. */
   rows: readonly RowRecord[];
@@ -53,7 +53,7 @@ export class InsertQueue {
   add(table: TableName, row: QueuedRow, caller?: Caller): Promise<RowRecord> {
     return new Promise((resolve, reject) => {
       const waiting = { row, caller, resolve, reject };
-      // Of a caller in the name of another company nothing may be held up or mixed up.
+      // A caller in the name of another company must neither hold this line up nor join it.
       const id = `${table.companyId} ${table.tableId}`;
       const line = this.#lines.get(id);
       if (line !== undefined) {
@@ -61,7 +61,7 @@ export class InsertQueue {
         return;
       }
       this.#lines.set(id, [waiting]);
-      // In the next turn, so that requests that were read in this one share a commit.
+      // The group begins in the next turn, so that requests read in this one share a commit.
       setImmediate(() => void this.#serve(table, id));
     });
   }
@@ -82,7 +82,7 @@ export class InsertQueue {
       const outcome = await this.#insert(table, takeRows);
       if (outcome !== null) line.unshift(...settle(group, outcome));
     } catch (error) {
-      // It may not have come to its turn.
+      // A row may not have come to its turn.
       for (const { reject } of group.length > 0 ? group : takeGroup(line)) reject(error);
     }
   }

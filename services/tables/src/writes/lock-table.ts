@@ -12,8 +12,8 @@ export interface LockedTable {
 }
 
 /**
- * Locks a table for a write of its rows. That is the first thing each such write does, so writers of
- * one table never wait for each other in a circle, and revisions are committed in their order.
+ * Locks a table for a write of its rows. Each such write begins with this lock. So writers of one table
+ * never wait for each other in a circle, and revisions are committed in their order.
  *
  * @throws AppError NOT_FOUND when the company has no such table
  */
@@ -27,8 +27,8 @@ export async function lockTable(
     const state = await lockState(transaction, head);
     if (state !== null && isSameHead(state, head)) return { head, state };
     const current = await heads.reload(table, transaction);
-    // Under the lock the head cannot change any more. In another history of the database the table may
-    // have another key: then what is locked is not this table.
+    // The head cannot change under the lock. The table may have another key in another history of the
+    // database: then another table is locked.
     if (state !== null && current.tableKey === head.tableKey) return { head: current, state };
     head = current;
   }

@@ -24,11 +24,11 @@ import { toRecords, writeRows } from "./write-rows.ts";
 import type { RowChanges, WrittenRows } from "./write-rows.ts";
 
 /**
- * Writes of one table that are made at a time, each on a connection: one has the lock of the table's state,
- * the next waits for it, so that no time is lost between them.
+ * Writes of one table that are made at a time, each on a connection. One has the lock of the table's state
+ * and the next waits for it, so that no time is lost between them.
  */
 const TABLE_WRITES_MAX = 2;
-/** With the wait for a connection less than callers wait for an answer. No connection is held meanwhile. */
+/** The wait, together with that for a connection, is shorter than callers wait for an answer. */
 const WAIT_MS = 14_000;
 
 export interface RowWriterOptions {
@@ -44,11 +44,11 @@ export interface RowWriterOptions {
  * throw NOT_FOUND when the company has no such table.
  *
  * Most writes are a single statement, which locks the table's state, writes and commits in one round
- * trip. It does nothing when the table's head is no longer the one known here. Then, and for tables
- * that tell of changes, several statements make up a transaction.
+ * trip. The statement does nothing when the table's head is no longer the one known here. Several statements
+ * in a transaction follow then, and for tables that tell of changes.
  *
- * Writes of one table wait for each other here, before they have a connection: in the database they would
- * hold one each. Nothing is written for a caller who has gone while it waited here.
+ * Writes of one table wait for each other here, before they have a connection: waiting in the database would
+ * hold one for each. Nothing is written for a caller who has gone while the write waited here.
  */
 export class RowWriter {
   readonly #connections: CompanyConnections;
@@ -157,7 +157,7 @@ export class RowWriter {
     );
   }
 
-  /** A change of one row: which one is missing need not be told. */
+  /** Makes a change of one row; the answer need not tell which row is missing. */
   async #writeOne(table: TableName, changes: RowChanges, cause: WriteCause): Promise<WrittenRows> {
     try {
       return await this.#write(table, changes, cause);
@@ -175,9 +175,9 @@ export class RowWriter {
     const head = await this.#heads.get(table);
     if (head.rowEvents) return null;
     const outcome = await change(head, this.#connections.of(table.companyId));
-    // Gone, or, in another history, known by another key.
+    // The table is gone, or has another key in another history.
     if (outcome === null || !isSameHead(outcome, head)) return null;
-    // In a transaction the row's own data tells.
+    // The row's own data tells in a transaction.
     if (outcome.row === null && !outcome.mayBeFull) throw rowNotFound();
     return outcome.row;
   }
@@ -231,7 +231,7 @@ export class RowWriter {
     caller: Caller | undefined,
     write: () => Promise<Result>,
   ): Promise<Result> {
-    // Of a caller in the name of another company nothing may be held up.
+    // A caller in the name of another company must not hold this table's writers up.
     const id = `${table.companyId} ${table.tableId}`;
     const end = this.#turns.takeNow(id) ?? (await this.#wait(id, caller));
     try {

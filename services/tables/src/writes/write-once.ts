@@ -20,7 +20,7 @@ export function isKeyed(cause: WriteCause): cause is KeyedCause {
   return cause.key !== undefined;
 }
 
-/** Adds a row; once it was added it is told again as it was, even when it is gone. */
+/** Adds a row. The same key again tells the row as it was added, even when the row is gone. */
 export async function insertOnce(
   transaction: Transaction,
   locked: LockedTable,
@@ -44,7 +44,7 @@ export async function insertOnce(
   });
 }
 
-/** Changes a row; once that was done the row is told as it is, whoever has changed it since. */
+/** Changes a row. The same key again tells the row as it is now, whoever has changed it since. */
 export async function updateOnce(
   transaction: Transaction,
   locked: LockedTable,

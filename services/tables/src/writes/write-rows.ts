@@ -62,7 +62,7 @@ export async function writeRows(
     rowCount: state.rowCount + inserts.length - deletes.length,
     nextPosition: state.nextPosition + inserts.length,
   });
-  // Rows of before there was a limit may be beyond it; they may shrink.
+  // Rows that are older than the limit may exceed it; such rows may shrink.
   const refusal = rowBytes > state.rowBytes ? tooManyBytes({ ...state, rowBytes }, bytesMax) : null;
   if (refusal !== null) throw refusal;
   if (head.rowEvents) {
