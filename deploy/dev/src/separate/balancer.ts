@@ -39,6 +39,8 @@ const LOOK_TIMEOUT_MS = 2_000;
 const SILENCE_MAX_MS = 330_000;
 /** Somewhat above what the gateways allow, so that it is they who judge. */
 const REQUEST_TIMEOUT_MS = 150_000;
+/** As above: a filter in a query string makes a request's head 186,000 bytes long. */
+const HEAD_BYTES_MAX = 256 * 1024;
 const KEEP_ALIVE_MS = 65_000;
 const RETRY_AFTER_S = "1";
 const FORWARDED = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"] as const;
@@ -68,7 +70,7 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
     ejectPlugins: true,
     plugins: [cutBrokenAnswers],
   });
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: HEAD_BYTES_MAX }, (request, response) => {
     addForwarded(request, options.isBehindProxies);
     // The proxy passes on without an error what it takes for no path.
     const fail = (error?: unknown): void =>
