@@ -55,7 +55,8 @@ afterAll(() => scope.close(), LONG);
 const bulk = (): string => randomBytes(30_000).toString("base64");
 
 function callStep(path: string) {
-  const config = { method: "POST", url: `${receiver.url}${path}`, body: {} };
+  // Longer than the disk stays full, however slow the machine is.
+  const config = { method: "POST", url: `${receiver.url}${path}`, body: {}, timeoutMs: 600_000 };
   return { id: "call", type: "action", name: "call", action: "http.request", config };
 }
 

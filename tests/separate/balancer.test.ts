@@ -101,6 +101,23 @@ describe("a target that is none", () => {
   );
 });
 
+describe("a request with the longest address", () => {
+  it(
+    "has the gateway's answer",
+    async () => {
+      const apart = await startGateways(1);
+      const filter = "%7B".repeat(50_000);
+      const head = `GET /api/v1/tables/some/rows?filter=${filter} HTTP/1.1`;
+      const [own, behind] = [
+        await statusOf(apart.originOf("gateway"), head),
+        await statusOf(apart.origin, head),
+      ];
+      expect([own, behind]).toEqual(["401", "401"]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
 describe("a gateway that hangs", () => {
   it(
     "has its request answered after the longest silence that is allowed, and is replaced",

@@ -6,6 +6,10 @@ export const IN_PROCESS_ONLY: Readonly<Record<string, string>> = {
   "audit-outage": "gives the services a bus of its own, which fails when the test says so",
   "company-limits":
     "judges limits that hold in each runs process for itself; two of them let more through",
+  "adding-many-members":
+    "judges the room of one gateway; two of them together let more additions of one company wait",
+  "webhook-endpoint-test-limits":
+    "judges limits that hold in each webhooks process for itself; two of them let more through",
   "authorization-troubles":
     "shortens the time that a provider's answer is waited for, which no setting says",
   "connect-page": "shortens the time that a provider's answer is waited for, which no setting says",

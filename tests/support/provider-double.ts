@@ -7,6 +7,8 @@ export interface ProviderDouble extends HttpDouble {
   settings: ReadonlyMap<string, { baseUrl: string }>;
   /** Keys that were good and are bad from now on. */
   revoked: Set<string>;
+  /** Keys whose requests get no answer from now on. */
+  unanswered: Set<string>;
 }
 
 const PROVIDERS = ["airwallex", "avalara", "odoo", "plaid", "rillet", "resend", "sendgrid"];
@@ -35,10 +37,11 @@ const ANSWERS: Readonly<Record<string, DoubleResponse>> = {
 
 export async function startProviderDouble(): Promise<ProviderDouble> {
   const revoked = new Set<string>();
+  const unanswered = new Set<string>();
   const double = await startHttpDouble((request, response) => {
     const key = keyOf(request);
     const kind = key.split("-")[0] ?? "";
-    if (kind === "cut") {
+    if (kind === "cut" || unanswered.has(key)) {
       response.destroy();
       return;
     }
@@ -55,7 +58,7 @@ export async function startProviderDouble(): Promise<ProviderDouble> {
       { baseUrl: `${double.url}/${id}`, clientId: "our-id", clientSecret: "our-secret" },
     ]),
   );
-  return Object.assign(double, { settings, revoked });
+  return Object.assign(double, { settings, revoked, unanswered });
 }
 
 let logins = 0;

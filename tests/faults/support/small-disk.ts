@@ -34,7 +34,7 @@ export async function createSmallDisk(): Promise<SmallDisk> {
     await admin.connect();
     scope.defer(() => admin.end());
     const owner = await ownerOfServer(admin);
-    const folder = owner === null ? null : await mountSmall(owner, (undo) => scope.defer(undo));
+    const folder = owner === null ? null : await mountSmall(owner, (end) => scope.defer(end));
     if (folder === null)
       return { ...refusing(made.connectionUri, admin), close: () => scope.close() };
     const name = `small_${randomBytes(6).toString("hex")}`;
@@ -47,9 +47,11 @@ export async function createSmallDisk(): Promise<SmallDisk> {
     // A database is copied while nobody is in it.
     await admin.end();
     await maintenance.query(`create tablespace ${name} location '${folder}'`);
-    scope.defer(() => maintenance.query(`drop tablespace ${name}`));
+    const undo = async (statement: string): Promise<void> =>
+      void (await maintenance.query(statement));
+    scope.defer(() => undo(`drop tablespace ${name}`));
     await maintenance.query(`create database ${name} template ${source} tablespace ${name}`);
-    scope.defer(() => maintenance.query(`drop database ${name} with (force)`));
+    scope.defer(() => undo(`drop database ${name} with (force)`));
     const filler = join(folder, "filler");
     return {
       databaseUrl: withDatabase(made.connectionUri, name),
@@ -72,7 +74,7 @@ async function ownerOfServer(admin: Client): Promise<{ uid: number; gid: number 
 /** Null where nothing can be mounted. */
 async function mountSmall(
   { uid, gid }: { uid: number; gid: number },
-  defer: (undo: () => unknown) => void,
+  defer: (undo: () => void | Promise<void>) => void,
 ): Promise<string | null> {
   if (process.getuid?.() !== 0) return null;
   const folder = await mkdtemp(join(tmpdir(), "small-disk-"));
@@ -80,7 +82,7 @@ async function mountSmall(
   const options = `size=${DISK_MB}m,mode=700,uid=${uid},gid=${gid}`;
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
   if (mounted.status !== 0) return null;
-  defer(() => spawnSync("umount", ["--lazy", folder]));
+  defer(() => void spawnSync("umount", ["--lazy", folder]));
   return folder;
 }
 

@@ -43,6 +43,8 @@ const LOOK_TIMEOUT_MS = 2_000;
 const SILENCE_MAX_MS = 330_000;
 /** Somewhat longer than the gateways' own limit, so that the gateways decide. */
 const REQUEST_TIMEOUT_MS = 150_000;
+/** As above: a filter in a query string makes a request's head 186,000 bytes long. */
+const HEAD_BYTES_MAX = 256 * 1024;
 const KEEP_ALIVE_MS = 65_000;
 const RETRY_AFTER_S = "1";
 const FORWARDED = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"] as const;
@@ -71,7 +73,7 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
     ejectPlugins: true,
     plugins: [cutBrokenAnswers],
   });
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: HEAD_BYTES_MAX }, (request, response) => {
     addForwarded(request, options.isBehindProxies);
     // Without an error, the proxy passes on requests whose path it does not accept.
     const fail = (error?: unknown): void =>
