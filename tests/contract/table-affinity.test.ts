@@ -90,9 +90,11 @@ async function addCompany(connectionUri: string) {
     onError: () => {},
   });
   const owner = { name: "Acme", email: "owner@acme.example", passwordHash: "$none" };
-  return database
-    .transaction((transaction) => insertPreparedCompany(transaction, owner))
-    .finally(() => database.end());
+  try {
+    return await database.transaction((transaction) => insertPreparedCompany(transaction, owner));
+  } finally {
+    await database.end();
+  }
 }
 
 const request = z.object({ msg: z.literal("request"), rpc: z.string() });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createScope } from "@workflow/service";
+import { createScope } from "@workflow/async";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { startSeparateSystem } from "../support/separate-system.ts";

@@ -1,5 +1,5 @@
-/** Nobody waits any more for what was being done. */
-export class Abandoned extends Error {}
+/** The reason for which work stops that nobody waits for. */
+class Abandoned extends Error {}
 
 /**
  * Work whose end several callers wait for. It goes on only while one of them does: its signal is aborted when
