@@ -80,7 +80,7 @@ const NOT_CALLED = ["Error", "PlainError", "InboundReceipt", "InboundCount"];
  * The document without what the client has no types for: errors, of which only the codes are left, headers, which it
  * sets itself, and operations for others.
  */
-export function withoutSurroundings(document: ApiDocument): ApiDocument {
+export function documentForClient(document: ApiDocument): ApiDocument {
   const copy = structuredClone(document);
   for (const [path, item] of Object.entries(copy.paths)) {
     if (item.servers !== undefined) delete copy.paths[path];

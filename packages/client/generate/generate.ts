@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@hey-api/openapi-ts";
 import { format, resolveConfig } from "prettier";
-import { apiDocument, listOperations, withoutSurroundings } from "./document.ts";
+import { apiDocument, listOperations, documentForClient } from "./document.ts";
 import type { ApiDocument, DocumentedOperation } from "./document.ts";
 import { nameOf } from "./names.ts";
 import { comment, printOperation } from "./operation-code.ts";
@@ -34,7 +34,7 @@ async function typesOf(whole: ApiDocument): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "workflow-client-"));
   try {
     await createClient({
-      input: { ...withoutSurroundings(whole) },
+      input: { ...documentForClient(whole) },
       output: folder,
       plugins: ["@hey-api/typescript"],
       logs: { level: "silent" },

@@ -32,8 +32,8 @@ export interface Asked<Plan, Answer> {
   readonly noticesOldColumns: boolean;
 }
 
-/** What questions are answered with. */
-export interface Surroundings {
+/** The means by which questions are answered. */
+export interface AnswerResources {
   /** Gives connections from the share of the table's company, for this question. */
   readonly database: ReadingDatabase;
   readonly slices: Slices;
@@ -53,13 +53,13 @@ export interface Surroundings {
 export async function answerBy<Plan, Answer>(
   live: LiveTable,
   asked: Asked<Plan, Answer>,
-  surroundings: Surroundings,
+  resources: AnswerResources,
 ): Promise<{ answer: Answer } | null> {
-  const { onEvent } = surroundings;
+  const { onEvent } = resources;
   const tries: Readonly<Record<Try, () => Promise<Outcome<Answer>>>> = {
-    as_is: () => fromMemory(live, asked, surroundings, false),
-    caught_up: () => fromMemory(live, asked, surroundings, true),
-    frozen: () => frozen(live, asked, surroundings),
+    as_is: () => fromMemory(live, asked, resources, false),
+    caught_up: () => fromMemory(live, asked, resources, true),
+    frozen: () => frozen(live, asked, resources),
   };
   const kinds: Try[] = ["caught_up", "frozen"];
   if (asked.noticesOldColumns) kinds.unshift("as_is");
@@ -86,7 +86,7 @@ export async function answerBy<Plan, Answer>(
 async function fromMemory<Plan, Answer>(
   live: LiveTable,
   { question, finish }: Asked<Plan, Answer>,
-  { database, slices, signal }: Surroundings,
+  { database, slices, signal }: AnswerResources,
   isCurrent: boolean,
 ): Promise<Outcome<Answer>> {
   await live.ensure(question.vectors, signal);
@@ -134,7 +134,7 @@ function watchChanges({ vectors }: Question<unknown>, snapshot: Snapshot): () =>
 async function frozen<Plan, Answer>(
   live: LiveTable,
   { question, finish }: Asked<Plan, Answer>,
-  { database, slices, signal }: Surroundings,
+  { database, slices, signal }: AnswerResources,
 ): Promise<Outcome<Answer>> {
   const { vectors, tests } = question;
   const { companyId, tableKey } = live.table;

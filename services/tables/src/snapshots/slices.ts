@@ -7,7 +7,7 @@ const SLICE_MS = 8;
 
 const NEVER = new AbortController().signal;
 
-/** Who does some work in slices. */
+/** The owner of work that is done in slices. */
 export interface SliceOwner {
   readonly companyId: string;
   /** Whether a transaction is open meanwhile, which should not wait behind its company's other questions. */

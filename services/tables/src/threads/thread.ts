@@ -23,8 +23,8 @@ const PROGRAM = new URL("./table-thread.ts", import.meta.url);
 /** The thread has ended before it has answered. */
 export class ThreadEnded extends Error {}
 
-/** What a thread needs from its surroundings. */
-export interface ThreadSurroundings {
+/** The connections, limits and callbacks of a thread. */
+export interface ThreadResources {
   connections: CompanyConnections;
   /** Memory for columns. */
   cacheBytesMax: number;
@@ -40,7 +40,7 @@ export interface ThreadSurroundings {
 export class Thread {
   readonly #worker: Worker;
   readonly #statements: Statements;
-  readonly #surroundings: ThreadSurroundings;
+  readonly #resources: ThreadResources;
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #pages = new Map<number, (page: RowPage) => void>();
   /** Requests of the thread that are being served, by their ids. */
@@ -49,10 +49,10 @@ export class Thread {
   #ended: ThreadEnded | null = null;
   #usage: CacheUsage = { tables: 0, bytes: 0 };
 
-  constructor(surroundings: ThreadSurroundings) {
-    const { connections, cacheBytesMax, companyBytesMax, heapMb } = surroundings;
+  constructor(resources: ThreadResources) {
+    const { connections, cacheBytesMax, companyBytesMax, heapMb } = resources;
     const workerData: ThreadOptions = { cacheBytesMax, companyBytesMax };
-    this.#surroundings = surroundings;
+    this.#resources = resources;
     this.#statements = new Statements(connections, (ask, page) => this.#pages.get(ask)?.(page));
     this.#worker = new Worker(PROGRAM, {
       name: "tables",
@@ -148,7 +148,7 @@ export class Thread {
         break;
       case "report":
         this.#usage = message.usage;
-        this.#surroundings.onEvents(message.events);
+        this.#resources.onEvents(message.events);
         break;
     }
   }
@@ -161,7 +161,7 @@ export class Thread {
       this.#post({ type: "reply", id, reply: await this.#statements.answer(request, { signal }) });
     } catch (error) {
       if (signal.aborted && error === signal.reason) {
-        this.#surroundings.onEvents([["withdrawn", 1]]);
+        this.#resources.onEvents([["withdrawn", 1]]);
       }
       this.#post({ type: "failure", id, error: toPlainError(error) });
     } finally {
@@ -182,7 +182,7 @@ export class Thread {
   #lose(cause: Error): void {
     if (this.#ended !== null) return;
     this.#end(new ThreadEnded("A thread of data tables has ended.", { cause }));
-    this.#surroundings.onLost(cause);
+    this.#resources.onLost(cause);
   }
 
   #end(error: ThreadEnded): void {
