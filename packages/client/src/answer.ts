@@ -5,14 +5,13 @@ import { readRetryAfter } from "./retry.ts";
 /** The two parts of a good answer's envelope. */
 export interface Envelope {
   data: unknown;
-  /** Of lists: where they go on. */
+  /** For lists: where the list continues. */
   meta: unknown;
 }
 
 /**
- * Lets a good answer pass whose body was not read yet.
- *
- * @throws ApiError for what the service, or something before it, refuses
+ * Accepts a successful answer whose body was not read yet.
+ * @throws ApiError for a refusal of the service, or of something in front of it
  * @throws InvalidAnswerError for redirects
  */
 export async function checkStatus(response: Response): Promise<void> {
@@ -26,8 +25,7 @@ export async function checkStatus(response: Response): Promise<void> {
 }
 
 /**
- * Reads the body of a good answer.
- *
+ * Reads the body of a successful answer.
  * @throws InvalidAnswerError when it is not the envelope of this API
  */
 export async function readEnvelope(response: Response): Promise<Envelope> {
@@ -59,7 +57,7 @@ function toApiError(response: Response, body: unknown): ApiError {
   });
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined for text that is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

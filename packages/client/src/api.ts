@@ -1,62 +1,66 @@
-/** What sends requests: as much of `fetch` as is needed. */
+/** The part of `fetch` that sends requests. */
 export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
-/** How to reach the service, and how patient to be. */
+/** The address of the service, credentials, and limits for waiting. */
 export interface ApiOptions {
-  /** Where the API is: `https://workflows.example.com/api/v1`. */
+  /** The base URL of the API: `https://workflows.example.com/api/v1`. */
   baseUrl: string | URL;
-  /** `wfk_…`. Without one the session of the page's own origin counts. */
+  /** The API key, `wfk_…`. Without one, the session of the page's own origin is used. */
   apiKey?: string | undefined;
-  /** How often a request is sent again, at most; 2 by default. */
+  /** How often a request is retried at most; 2 by default. */
   maxRetries?: number | undefined;
-  /** How long one try may take until its answer is there, in milliseconds; 60,000 by default. */
+  /** The time limit of one try until its answer, in milliseconds; 60,000 by default. */
   timeoutMs?: number | undefined;
   /**
    * The longest wait between two tries, in milliseconds; 60,000 by default. When the service asks for more, its
    * error is thrown at once.
    */
   maxRetryDelayMs?: number | undefined;
-  /** Sent with every request. */
+  /** Headers of every request. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Stands in for the global `fetch`. */
+  /** A replacement for the global `fetch`. */
   fetch?: Fetch | undefined;
 }
 
-/** What can be said of a single call. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Ends the call; what it throws then is the signal's reason. */
+  /** Ends the call, which then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** In place of the client's. */
+  /** Replaces the client's value. */
   maxRetries?: number | undefined;
-  /** In place of the client's. */
+  /** Replaces the client's value. */
   timeoutMs?: number | undefined;
-  /** Sent beside the client's; where both have a header, this one counts. */
+  /** Headers beside the client's. They precede client headers of the same name. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Gets what the answer says beside its data, its `ETag` for example. */
+  /** Receives the facts beside the data, such as the `ETag`. */
   onResponse?: ((response: ResponseInfo) => void) | undefined;
 }
 
-/** The outside of an answer. */
+/** The status and headers of an answer. */
 export interface ResponseInfo {
   status: number;
   headers: Headers;
-  /** Names the request in the service's logs. */
+  /** The id of the request in the service's logs. */
   requestId: string | null;
 }
 
-/** Of changes that may be made for one state only. */
+/** An option of changes that apply to one state only. */
 export interface IfMatch {
-  /** The `ETag` of that state. When the object is another by now the call fails with PRECONDITION_FAILED. */
+  /**
+   * The `ETag` of that state. The call fails with PRECONDITION_FAILED when the object has changed since.
+   */
   ifMatch?: string | undefined;
 }
 
-/** Of calls that are told apart by a key. */
+/** An option of calls that a key makes repeatable. */
 export interface Idempotent {
-  /** Calls with the same key do their work once, for 24 hours. Each call has one of its own by default. */
+  /**
+   * Calls with the same key do their work once in 24 hours. Each call has its own key by default.
+   */
   idempotencyKey?: string | undefined;
 }
 
-/** One request as it goes over the wire. */
+/** A request as it is sent. */
 export interface WireRequest {
   method: string;
   url: URL;
@@ -65,9 +69,9 @@ export interface WireRequest {
   signal: AbortSignal;
 }
 
-/** A service and the right to use it. Logging one does not show the key. */
+/** A service with the credentials to use it. Logging it does not show the key. */
 export class Api {
-  /** Without a slash at the end. */
+  /** The base URL, without a slash at the end. */
   readonly baseUrl: string;
   readonly maxRetries: number;
   readonly timeoutMs: number;
@@ -82,12 +86,12 @@ export class Api {
     this.maxRetryDelayMs = amount("maxRetryDelayMs", options.maxRetryDelayMs) ?? 60_000;
     this.#headers = toHeaders({ ...userAgent(), ...options.headers });
     if (options.apiKey !== undefined) this.#headers.set("x-api-key", readKey(options.apiKey));
-    // As a method of this object a browser's fetch would refuse to work.
+    // A browser's fetch refuses to work as a method of another object.
     const send = options.fetch ?? globalThis.fetch;
     this.#fetch = (url, init) => send(url, init);
   }
 
-  /** Sends a request as it is. Rejects as `fetch` does. */
+  /** Sends a request unchanged. Rejects as `fetch` does. */
   send({ method, url, headers, body, signal }: WireRequest): Promise<Response> {
     const all = new Headers(this.#headers);
     for (const [name, value] of headers) all.set(name, value);
@@ -95,7 +99,7 @@ export class Api {
       method,
       headers: all,
       signal,
-      // A redirect would take the key along, to whatever host it names.
+      // Following a redirect would send the key to the host that it names.
       redirect: "manual",
       ...(body === undefined ? {} : { body }),
     });
@@ -103,17 +107,15 @@ export class Api {
 }
 
 /**
- * Says where the service is; sends nothing yet.
- *
- * @throws TypeError when the address or the key cannot be one, or a number is none
+ * Describes a service; nothing is sent yet.
+ * @throws TypeError for an invalid address, key or number
  */
 export function connect(options: ApiOptions): Api {
   return new Api(options);
 }
 
 /**
- * The same as headers. The platform's own error would show the value.
- *
+ * Converts values to headers. The platform's own error would show the value.
  * @throws TypeError that names the header
  */
 export function toHeaders(values: Readonly<Record<string, string>>): Headers {
@@ -129,9 +131,8 @@ export function toHeaders(values: Readonly<Record<string, string>>): Headers {
 }
 
 /**
- * A time or a count among options: 0 or more, or Infinity. A timer takes NaN for no time at all, and a count that is NaN
- * is never reached.
- *
+ * Checks a time or a count: 0 or more, or Infinity. A timer would treat NaN as no time, and a count of NaN is never
+ * reached.
  * @throws TypeError that names the option
  */
 export function amount(name: string, value: number | undefined): number | undefined {
@@ -139,7 +140,7 @@ export function amount(name: string, value: number | undefined): number | undefi
   throw new TypeError(`${name} must be a number from 0 on, or Infinity.`);
 }
 
-/** Errors name no value: an address may hold a password, and a mistyped key is nearly one. */
+/** The errors quote no value: an address may hold a password, and a mistyped key is nearly one. */
 function readBaseUrl(value: string | URL): string {
   if (!URL.canParse(String(value))) throw new TypeError("baseUrl must be an absolute URL.");
   const url = new URL(value);
@@ -164,7 +165,9 @@ function readKey(value: string): string {
 
 declare const process: { versions?: { node?: string } } | undefined;
 
-/** Browsers say themselves who they are, and some would ask the service first whether they may say more. */
+/**
+ * Browsers send their own user agent, and some would ask the service before they send another one.
+ */
 function userAgent(): Record<string, string> {
   if ("document" in globalThis || typeof process === "undefined") return {};
   const node = process.versions?.node;

@@ -31,7 +31,7 @@ function isOfType(contentType: string, accept: string): boolean {
   return accept === "*/*" ? type !== "text/html" : type === accept;
 }
 
-/** The same stream. It reads ahead no further than the other one does. */
+/** Passes a stream on, without reading further ahead, and tells its end. */
 function toldOfItsEnd(
   stream: ReadableStream<Uint8Array>,
   onEnd: () => void,

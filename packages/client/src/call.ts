@@ -21,14 +21,14 @@ export async function call<T>(api: Api, what: Call, options: AnyOptions = {}): P
   return asDescribed(data);
 }
 
-/** As `call`, with what the answer says of a list beside its items. */
+/** Makes a call like `call`, and returns the list's `meta` beside its items. */
 export function callForEnvelope(api: Api, what: Call, options: AnyOptions): Promise<Envelope> {
   return withRetries(api, { what, options, read: readEnvelope });
 }
 
 /**
- * As `call`, for answers that come bit by bit. Retries end, and `timeoutMs` no longer counts, once the answer begins;
- * the signal ends what is read after that, too.
+ * Makes a call like `call`, for answers that come bit by bit. Retries and `timeoutMs` end when the answer begins.
+ * The signal also ends later reading.
  */
 export function callForStream(
   api: Api,
@@ -44,12 +44,11 @@ interface Exchange<T> {
   what: Call;
   options: AnyOptions;
   /**
-   * Takes a good answer.
-   *
-   * @param release lets go of the caller's signal; for streams to call once they have ended
+   * Reads a successful answer.
+   * @param release detaches the caller's signal; streams call it at their end
    */
   read: (response: Response, release: () => void) => Promise<T>;
-  /** The answer goes on after `read`. */
+  /** True when the answer continues after `read`. */
   isStream?: boolean;
 }
 

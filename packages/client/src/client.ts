@@ -7,7 +7,7 @@ import { runAndWait, runWorkflow, waitForRun } from "./runs.ts";
 
 type Operation = (api: Api, ...rest: never[]) => unknown;
 
-/** The same operations, with the API given. */
+/** The same operations with their API bound. */
 type Bound<Operations> = {
   readonly [Name in keyof Operations]: Operations[Name] extends (
     api: Api,
@@ -19,14 +19,13 @@ type Bound<Operations> = {
 
 type Resources = ReturnType<typeof allResources>;
 
-/** Everything that the service offers, by what it is about. */
+/** All operations of the service, grouped by resource. */
 export type WorkflowClient = { readonly [Name in keyof Resources]: Bound<Resources[Name]> };
 
 /**
- * A client with all operations. Pages that need a few of them import those and `connect` instead: what is not
- * imported does not come along.
- *
- * @throws TypeError when the address or the key cannot be one
+ * Creates a client with all operations. Pages that need only a few import those and `connect`, so a bundler leaves
+ * out the rest.
+ * @throws TypeError for an invalid address or key
  */
 export function createClient(options: ApiOptions): WorkflowClient {
   const api = connect(options);
@@ -37,13 +36,13 @@ export function createClient(options: ApiOptions): WorkflowClient {
   return asDescribed(Object.fromEntries(bound));
 }
 
-/** The generated operations with those that are more than one call. */
+/** The generated operations and those that take more than one call. */
 function allResources() {
   return {
     ...RESOURCES,
     workflows: {
       ...RESOURCES.workflows,
-      /** Starts a run; with `mode: "sync"` the service waits for its end. */
+      /** Starts a run. With `mode: "sync"`, the service waits for its end. */
       run: runWorkflow,
       /** Starts a run, waits for its end and returns the whole run. */
       runAndWait,

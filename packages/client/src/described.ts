@@ -1,6 +1,6 @@
 /**
- * Takes what the service sends for what its description says. The service holds itself to that; a check here would
- * make this version refuse what newer services add.
+ * Treats what the service sends as its description says. The service guarantees that. A check here would refuse
+ * additions of newer services.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the place that wants the value says what it is
 export function asDescribed<T>(value: unknown): T {
@@ -8,7 +8,7 @@ export function asDescribed<T>(value: unknown): T {
   return value as T;
 }
 
-/** Whether a value has members: objects and arrays. */
+/** Whether a value has members, as objects and arrays do. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }

@@ -1,14 +1,14 @@
 import { asDescribed, isObject } from "./described.ts";
 import type { ErrorCode } from "./generated/types.gen.ts";
 
-/** What is wrong with one field of a request. */
+/** A problem with one field of a request. */
 export interface FieldProblem {
-  /** Where it is, from the outside in: `["steps", "0", "config"]`. */
+  /** The path of the field, from the outside in: `["steps", "0", "config"]`. */
   path: readonly string[];
   message: string;
 }
 
-/** What `details` holds for the codes that promise something. Of all others it is unknown. */
+/** The `details` of the codes that specify them. Details of other codes are unknown. */
 export interface ErrorDetails {
   VALIDATION_ERROR: readonly FieldProblem[];
   WORKFLOW_NOT_ACTIVE: { currentStatus: string };
@@ -19,15 +19,15 @@ export interface ErrorDetails {
 
 type DetailsOf<Code> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : unknown;
 
-/** Everything that this library throws by itself; what is wrong in the caller's code is a TypeError. */
+/** The base class of this library's own errors. Mistakes in the caller's code are TypeErrors. */
 export class WorkflowError extends Error {
   override readonly name: string = "WorkflowError";
 }
 
-/** The caller's code is wrong: an id that cannot stand in the path of a request. Nothing was sent. */
+/** An id that cannot stand in the path of a request. Nothing was sent. */
 export class InvalidParameterError extends TypeError {
   override readonly name = "InvalidParameterError";
-  /** Such as `id` or `stepId`. */
+  /** The name of the parameter, such as `id` or `stepId`. */
   readonly parameter: string;
 
   constructor(parameter: string, reason: string) {
@@ -36,7 +36,7 @@ export class InvalidParameterError extends TypeError {
   }
 }
 
-/** What an `ApiError` is made of. */
+/** The parts of an `ApiError`. */
 export interface ApiErrorParts {
   code: string;
   message: string;
@@ -46,25 +46,29 @@ export interface ApiErrorParts {
   retryAfterMs: number | null;
 }
 
-/** The service refused a request, or failed. Tell the reasons apart by `code`, never by the message. */
+/**
+ * The service refused a request, or failed. Use `code` to distinguish reasons, never the message.
+ */
 export class ApiError<Code extends string = string> extends WorkflowError {
   override readonly name = "ApiError";
   /**
-   * Such as NOT_FOUND. A newer service may send codes that this version does not list. An answer that is
-   * none of the service's, of a proxy for example, has the code `HTTP_` and the status.
+   * A code such as NOT_FOUND. A newer service may send codes that this version does not list. An answer of
+   * something else, such as a proxy, has the code `HTTP_` with the status.
    */
   readonly code: Code;
   /** The HTTP status. */
   readonly status: number;
-  /** Names the request in the service's logs; null when the answer has none. */
+  /** The id of the request in the service's logs; null when the answer has none. */
   readonly requestId: string | null;
-  /** More about the error; what it holds depends on the code. */
+  /** Further facts about the error. Their form depends on the code. */
   readonly details: DetailsOf<Code>;
   /** How long the service asks to wait, in milliseconds; null when it does not say. */
   readonly retryAfterMs: number | null;
-  /** How often the request was sent. */
+  /** The number of times that the request was sent. */
   attempts = 1;
-  /** False when a limit has refused each try, or no connection was made for it: the work is surely not done. */
+  /**
+   * False when the work is surely not done: each try was refused by a limit, or had no connection.
+   */
   mayHaveBeenReceived = true;
 
   constructor({ code, message, status, requestId, details, retryAfterMs }: ApiErrorParts) {
@@ -76,7 +80,7 @@ export class ApiError<Code extends string = string> extends WorkflowError {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** The fields that are wrong, as far as the service names any. */
+  /** The wrong fields that the service names. */
   get problems(): readonly FieldProblem[] {
     const details: unknown = this.details;
     return Array.isArray(details) ? details.filter(isFieldProblem) : [];
@@ -86,25 +90,27 @@ export class ApiError<Code extends string = string> extends WorkflowError {
 /** The connection failed or broke. */
 export class ConnectionError extends WorkflowError {
   override readonly name = "ConnectionError";
-  /** How often the request was sent. */
+  /** The number of times that the request was sent. */
   attempts = 1;
   /**
-   * Whether the service may have taken the request. False when surely none of the tries came to it, which Node can
-   * tell and browsers cannot.
+   * Whether the service may have received the request. False when surely no try reached it, which Node can tell and
+   * browsers cannot.
    */
   mayHaveBeenReceived = true;
 }
 
-/** No answer came within `timeoutMs`: whether the service has taken the request is not known. */
+/**
+ * No answer came within `timeoutMs`. It is unknown whether the service has received the request.
+ */
 export class TimeoutError extends WorkflowError {
   override readonly name = "TimeoutError";
-  /** How often the request was sent. */
+  /** The number of times that the request was sent. */
   attempts = 1;
-  /** As of a `ConnectionError`; the try that was too late may have come through. */
+  /** As for a `ConnectionError`. The late try may have reached the service. */
   mayHaveBeenReceived = true;
 }
 
-/** The answer is none of this API: a wrong address, or a proxy in between. */
+/** The answer does not come from this API: the address is wrong, or a proxy answered. */
 export class InvalidAnswerError extends WorkflowError {
   override readonly name = "InvalidAnswerError";
   /** The HTTP status; 0 when a browser hides it. */
@@ -117,8 +123,8 @@ export class InvalidAnswerError extends WorkflowError {
 }
 
 /**
- * Whether an error is the service's answer, and, with a code, this one. Looks at the name and not at the class, so
- * that it knows the errors of a second copy of this library as well.
+ * Whether an error is an answer of the service and, when a code is given, has this code. It checks the name instead
+ * of the class, so it also recognizes errors of a second copy of this library.
  */
 export function isApiError(error: unknown): error is ApiError;
 export function isApiError<Code extends ErrorCode | (string & {})>(

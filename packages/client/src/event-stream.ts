@@ -1,24 +1,26 @@
 import { InvalidAnswerError } from "./errors.ts";
 
 /**
- * How long an event may be, in characters. The largest that the service sends is a run's whole output; what is longer by
- * far is no event, and would be held until no memory is left.
+ * The longest event, in characters. The largest event of the service is a run's whole output. Longer data is no
+ * event and would fill the memory.
  */
 const EVENT_CHARS_MAX = 64 * 1024 * 1024;
 
-/** One event of a stream, by https://html.spec.whatwg.org/multipage/server-sent-events.html. */
+/**
+ * An event of a stream, as https://html.spec.whatwg.org/multipage/server-sent-events.html defines it.
+ */
 export interface StreamEvent {
-  /** `message` when the stream does not say. */
+  /** The type; `message` when the stream does not name one. */
   type: string;
   data: string;
-  /** The last id that the stream has named, in this event or before it; empty when there was none. */
+  /** The last id that the stream has named so far; empty when there was none. */
   lastEventId: string;
 }
 
-/** What a stream says. */
+/** The receivers of a stream's content. */
 export interface StreamHandlers {
   onEvent: (event: StreamEvent) => void;
-  /** How long to wait before the next connection, in milliseconds. */
+  /** Receives the pause before the next connection, in milliseconds. */
   onRetry: (ms: number) => void;
 }
 
@@ -33,10 +35,10 @@ export function createEventStreamParser(
   handlers: StreamHandlers,
   lastEventId = "",
 ): (piece: Uint8Array) => void {
-  // It takes a byte order mark away, too.
+  // The decoder also removes a byte order mark.
   const decoder = new TextDecoder();
   const event = { type: "", data: [] as string[], id: lastEventId };
-  /** Of the event's data so far. */
+  /** The length of the present event's data. */
   let chars = 0;
   let rest = "";
   let endsWithReturn = false;
@@ -60,7 +62,7 @@ export function createEventStreamParser(
   return (piece) => {
     let text = decoder.decode(piece, { stream: true });
     if (text === "") return;
-    // The second half of a line break whose first half has ended the line already.
+    // The second half of a line break whose first half has already ended the line.
     if (endsWithReturn && text.startsWith("\n")) text = text.slice(1);
     endsWithReturn = text.endsWith("\r");
     const lines = text.split(/\r\n|\r|\n/);
@@ -79,7 +81,7 @@ function takeField(
   { onRetry }: StreamHandlers,
 ): void {
   const colon = line.indexOf(":");
-  // A comment; servers send them so that the connection is not silent.
+  // A comment. Servers send comments to keep the connection alive.
   if (colon === 0) return;
   const name = colon === -1 ? line : line.slice(0, colon);
   const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");

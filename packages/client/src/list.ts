@@ -4,17 +4,17 @@ import { asDescribed, isObject } from "./described.ts";
 import { InvalidAnswerError } from "./errors.ts";
 import type { AnyOptions, Call } from "./request.ts";
 
-/** A part of a list, as one answer brings it. */
+/** A part of a list, as one answer holds it. */
 export interface Page<Item, Meta> {
   items: readonly Item[];
-  /** Where the list goes on, and of rows how many there are. Undefined for lists that have one page. */
+  /** Where the list continues and, for rows, their number. Undefined for lists of a single page. */
   meta: Meta;
 }
 
 /**
- * A list that is read as it is needed. Iterate over it for all items, or await it for the first page; each
- * iteration asks the service anew. Nothing is sent before. An async function that returns a list returns its first
- * page, since it awaits what it returns.
+ * A list that is read on demand. Iterate over it for all items, or await it for the first page. Each iteration asks
+ * the service again, and nothing is sent before. An async function that returns a list returns its first page,
+ * because it awaits the result.
  */
 export class List<Item, Meta = undefined>
   implements AsyncIterable<Item>, PromiseLike<Page<Item, Meta>>
@@ -30,19 +30,19 @@ export class List<Item, Meta = undefined>
     return this.#pages();
   }
 
-  /** Every item; another page is asked for when the items before it are used up. */
+  /** Every item. The next page is requested when the items before it are used up. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     for await (const { items } of this.#pages()) yield* items;
   }
 
-  /** All items at once, however many requests it takes. */
+  /** All items at once, in as many requests as that takes. */
   async all(): Promise<Item[]> {
     const items: Item[] = [];
     for await (const item of this) items.push(item);
     return items;
   }
 
-  /** Makes `await list` give the first page. */
+  /** Lets `await list` return the first page. */
   then<Kept = Page<Item, Meta>, Caught = never>(
     onPage?: ((page: Page<Item, Meta>) => Kept | PromiseLike<Kept>) | null,
     onError?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
@@ -56,7 +56,7 @@ export class List<Item, Meta = undefined>
   }
 }
 
-/** The list that a call begins with the first page of. */
+/** The list whose first page a call returns. */
 export function list<Item, Meta = undefined>(
   api: Api,
   what: Call,
@@ -65,7 +65,9 @@ export function list<Item, Meta = undefined>(
   return new List(() => readPages<Item, Meta>(api, what, options));
 }
 
-/** A server that promises more and gives nothing is not asked for ever, whatever its cursors are. */
+/**
+ * A server that promises more and sends nothing is not asked for ever, whatever its cursors are.
+ */
 const EMPTY_PAGES_MAX = 100;
 
 async function* readPages<Item, Meta>(

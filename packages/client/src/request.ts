@@ -2,10 +2,10 @@ import { toHeaders } from "./api.ts";
 import type { CallOptions, Api, Idempotent, IfMatch, WireRequest } from "./api.ts";
 import { InvalidParameterError } from "./errors.ts";
 
-/** What a query parameter may be; those that are undefined are left out. */
+/** A value of a query parameter. Undefined ones are left out. */
 export type QueryValue = string | number | boolean | undefined;
 
-/** The query of an operation. What may be left out may be undefined as well, however strict the compiler is. */
+/** The query of an operation. Optional members may be undefined, however strict the compiler is. */
 export type Query<Operation extends { query?: unknown }> = OrUndefined<
   NonNullable<Operation["query"]>
 >;
@@ -14,44 +14,43 @@ type OrUndefined<T> = {
   [Name in keyof T]: T extends Record<Name, unknown> ? T[Name] : T[Name] | undefined;
 };
 
-/** A call of one operation, before it is put into words. */
+/** A call of one operation, before its request is made. */
 export interface Call {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the base URL, with `{name}` for each of `params`. */
+  /** The path below the base URL, with `{name}` for each of `params`. */
   path: string;
   params?: Readonly<Record<string, string | number>>;
   query?: Readonly<Record<string, QueryValue>> | undefined;
   body?: unknown;
-  /** The type of bodies that are texts; without one they are JSON like all others. */
+  /** The content type of text bodies. Without it, bodies are JSON. */
   textType?: string;
-  /** The operation takes the header `Idempotency-Key`. */
+  /** True when the operation takes the header `Idempotency-Key`. */
   keyed?: boolean;
-  /** A POST that only reads, or another call whose work may be done twice. */
+  /** True for a POST that only reads, and other calls whose work may be done twice. */
   repeatable?: boolean;
-  /** The member of `data` that a list's items are in; `data` itself without one. */
+  /** The member of `data` with a list's items; by default `data` itself. */
   items?: string;
-  /** The answer's type; JSON by default. */
+  /** The content type of the answer; JSON by default. */
   accept?: string;
 }
 
-/** Options of any call, with those that only some calls have. */
+/** Options of any call, including those that only some calls have. */
 export type AnyOptions = CallOptions &
   IfMatch &
   Idempotent & { query?: Readonly<Record<string, QueryValue>> | undefined };
 
-/** A call that is ready to be sent, as often as it takes. */
+/** A call that is ready to be sent, once or several times. */
 export interface PreparedCall {
   wire: Omit<WireRequest, "signal">;
-  /** Whether doing its work twice is as good as once. */
+  /** True when its work may be done twice. */
   isRepeatable: boolean;
 }
 
-/** By HTTP; PATCH is none of them. */
+/** The repeatable methods of HTTP; PATCH is not repeatable. */
 const REPEATABLE_METHODS = new Set(["GET", "PUT", "DELETE"]);
 
 /**
- * Makes the request of a call. All of its tries share the idempotency key that is made here.
- *
+ * Prepares the request of a call. All of its tries share one idempotency key.
  * @throws InvalidParameterError when a part of the path is empty or would lead elsewhere
  * @throws TypeError when a header cannot be sent
  */
@@ -81,7 +80,7 @@ function urlOf(api: Api, call: Call, options: AnyOptions): URL {
   return url;
 }
 
-/** An empty id would make the call one of the whole collection, and dots one of its parent. */
+/** An empty id would address the whole collection, and dots its parent. */
 function segment(name: string, value: unknown): string {
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || text === "" || text === "." || text === "..") {
@@ -94,7 +93,7 @@ function segment(name: string, value: unknown): string {
   }
 }
 
-/** The body's key goes before the header's. */
+/** A key in the body precedes the header's. */
 function hasKey(body: unknown): boolean {
   return (
     typeof body === "object" &&
@@ -104,7 +103,7 @@ function hasKey(body: unknown): boolean {
   );
 }
 
-/** Not `randomUUID`, which pages without https lack. */
+/** Pages without https lack `randomUUID`. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

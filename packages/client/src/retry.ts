@@ -3,18 +3,17 @@ import { isObject } from "./described.ts";
 import { ApiError, ConnectionError, TimeoutError } from "./errors.ts";
 import { startTimer } from "./timer.ts";
 
-/** Statuses of an overloaded or absent service; another try may fare better. */
+/** Statuses of an overloaded or absent service, where another try may succeed. */
 const PASSING = new Set([429, 502, 503, 504]);
-/** The connection was refused before anything was sent. */
+/** Codes of connections that failed before anything was sent. */
 const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_MAX_MS = 8_000;
 
 /**
- * Whether a request that failed may be sent again.
- *
- * @param isRepeatable whether doing its work twice is as good as once
+ * Whether a failed request may be sent again.
+ * @param isRepeatable whether its work may be done twice
  */
 export function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
   const isFree = isRepeatable || !mayBeReceived(error);
@@ -22,9 +21,9 @@ export function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
   return isFree && (error instanceof TimeoutError || error instanceof ConnectionError);
 }
 
-/** Whether the service may have taken a try that failed so; what is not known counts as taken. */
+/** Whether the service may have received a failed try. Unknown cases count as received. */
 export function mayBeReceived(error: unknown): boolean {
-  // Who is refused for a limit has not been heard. Of the others the work may be done.
+  // A request that a limit refused was not handled. The work of others may be done.
   if (error instanceof ApiError) return error.status !== 429;
   return !(error instanceof ConnectionError && NOT_SENT.has(causeCode(error)));
 }
@@ -45,7 +44,7 @@ export function retryDelayMs(
   const limit = Math.min(maxRetryDelayMs, BACKOFF_MAX_MS);
   const jitter = Math.random() * Math.min(limit, BACKOFF_BASE_MS * 2 ** (attempts - 1));
   if (asked === null) return jitter;
-  // Nobody waits for so many digits that they are no number any more.
+  // A number with too many digits becomes Infinity.
   return asked > maxRetryDelayMs || asked === Infinity
     ? null
     : Math.min(maxRetryDelayMs, asked + jitter);
@@ -62,7 +61,7 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Resolves after so long; rejects with the signal's reason when it is aborted before. */
+/** Waits so long. Rejects with the signal's reason when it is aborted before. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
@@ -78,13 +77,17 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-/** The system's code of a failed connection, which Node gives with the cause's cause; empty where there is none. */
+/**
+ * The system's code of a failed connection, which Node gives in the cause's cause; empty when there is none.
+ */
 function causeCode({ cause }: ConnectionError): string {
   const code = memberOf(memberOf(cause, "cause"), "code") ?? memberOf(cause, "code");
   return typeof code === "string" ? code : "";
 }
 
-/** Undefined for what is no object. Errors of another realm are none of this one's `Error`. */
+/**
+ * Undefined for other values than objects. `instanceof Error` would miss errors of another realm.
+ */
 function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }

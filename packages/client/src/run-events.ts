@@ -9,34 +9,36 @@ import type { RunListItem, StepResult } from "./generated/types.gen.ts";
 import { wait } from "./retry.ts";
 import { startTimer } from "./timer.ts";
 
-/** Where a run stands. */
+/** The state of a run. */
 export type RunUpdate = RunListItem & {
-  /** Only of a run that has completed. */
+  /** The output; only for a completed run. */
   output?: unknown;
 };
 
-/** What is told of a run: where it stands, or how a step ended. */
+/** An event of a run: its state, or the end of a step. */
 export type RunEvent =
   { type: "run"; id: string; data: RunUpdate } | { type: "step"; id: string; data: StepResult };
 
-/** How to follow a run. */
+/** Options for following a run. */
 export interface WatchOptions extends CallOptions {
-  /** The id of the last event that is known already. */
+  /** The id of the last known event. */
   after?: string | undefined;
   /**
-   * After so long without a sign of life the connection counts as lost, in milliseconds; 45,000 by default. The service
-   * gives one every 15 s.
+   * A connection counts as lost after so long without a sign of life, in milliseconds; 45,000 by default. The
+   * service sends one every 15 s.
    */
   idleTimeoutMs?: number | undefined;
 }
 
-/** More than for single calls: who follows a run for hours outlives a restart of the service. */
+/**
+ * More retries than for single calls, because following a run for hours has to survive a restart of the service.
+ */
 const WATCH_RETRIES = 10;
 const RECONNECT_MS = 1_000;
-/** Whatever a server asks for, a stream that ends at once is no reason to flood it. */
+/** The shortest pause before a reconnection, whatever a server asks for. */
 const MIN_RECONNECT_MS = 100;
 const IDLE_TIMEOUT_MS = 45_000;
-/** A connection that lasted so long was a good one, even when the run did nothing. */
+/** A connection that lasted so long was good, even when the run did nothing. */
 const GOOD_CONNECTION_MS = 10_000;
 
 const TERMINAL: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "timeout"]);
@@ -67,7 +69,7 @@ export async function* watchRun(
     const startedAt = Date.now();
     const before = state.lastEventId;
     let lost: unknown;
-    // What fails here is final: a refusal, a wrong call, or a server that was tried for long enough.
+    // A failure here is final: a refusal, a wrong call, or a server that was tried for long enough.
     const stream = await openStream(api, { id, options, maxRetries }, state);
     try {
       yield* readConnection(stream, { api, idleTimeoutMs }, state);
@@ -81,16 +83,16 @@ export async function* watchRun(
     if (failures > maxRetries) {
       throw new ConnectionError("The stream of events breaks again and again.", { cause: lost });
     }
-    // Some of those who were cut off together come a little later.
+    // The random part spreads clients that were cut off together.
     await wait(state.reconnectMs * (1 + Math.random() / 2), signal);
   }
 }
 
 interface WatchState {
   lastEventId: string;
-  /** As the service asks for, within bounds. */
+  /** The pause that the service asks for, within bounds. */
   reconnectMs: number;
-  /** The run has ended and everything was told. */
+  /** True when the run has ended and every event was told. */
   isOver: boolean;
 }
 
@@ -100,7 +102,7 @@ interface Watch {
   maxRetries: number;
 }
 
-/** The events of one connection. Throws what breaks it, as the platform does. */
+/** The events of one connection. Throws the platform's error when the connection breaks. */
 async function* readConnection(
   stream: ReadableStream<Uint8Array>,
   { api, idleTimeoutMs }: { api: Api; idleTimeoutMs: number },
@@ -133,7 +135,7 @@ async function* readConnection(
       }
     }
   } finally {
-    // Of a connection that has broken there is nothing left to close.
+    // A broken connection cannot be closed any more.
     await reader.cancel().catch(() => {});
   }
 }
@@ -154,7 +156,7 @@ async function openStream(
       maxRetries,
       headers: { ...headers, ...position },
       onResponse: (response) => {
-        // No content: the run has ended, and everything was told.
+        // No content: the run has ended, and every event was told.
         if (response.status === 204) state.isOver = true;
         onResponse?.(response);
       },
@@ -162,7 +164,7 @@ async function openStream(
   );
 }
 
-/** Rejects when the promise takes longer; what it comes to then is of no interest. */
+/** Rejects when the promise takes longer; its later result is ignored. */
 async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T> {
   let stopTimer: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -177,7 +179,6 @@ async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T> {
 
 /**
  * Null for events that this version does not know.
- *
  * @throws InvalidAnswerError for data that is no JSON object; another connection would bring it again
  */
 function toRunEvent({ type, data, lastEventId: id }: StreamEvent): RunEvent | null {

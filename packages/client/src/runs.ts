@@ -7,10 +7,10 @@ import type { Run, RunStart, RunWorkflowResponse } from "./generated/types.gen.t
 import { isTerminal, watchRun } from "./run-events.ts";
 import { startTimer } from "./timer.ts";
 
-/** What the start of a run answers: what it is depends on `mode`, on how the run goes and on the key. */
+/** The answer to the start of a run. Its form depends on `mode`, on the run and on the key. */
 export type StartedRun = RunWorkflowResponse["data"];
 
-/** How long the service waits for a sync run when the request does not say. */
+/** How long the service waits for a sync run by default. */
 const SYNC_WAIT_MS = 30_000;
 
 /**
@@ -33,10 +33,10 @@ export function runWorkflow(
   );
 }
 
-/** A run ended in another way than by completing. */
+/** A run ended without completing. */
 export class RunFailedError extends WorkflowError {
   override readonly name = "RunFailedError";
-  /** The whole run; its `error` says why it failed. */
+  /** The whole run; its `error` gives the reason. */
   readonly run: Run;
 
   constructor(run: Run) {
@@ -45,7 +45,7 @@ export class RunFailedError extends WorkflowError {
   }
 }
 
-/** A run did not end in the time that the caller has for it. It goes on. */
+/** A run did not end within the caller's time. The run continues. */
 export class RunNotEndedError extends WorkflowError {
   override readonly name = "RunNotEndedError";
   readonly runId: string;
@@ -56,13 +56,13 @@ export class RunNotEndedError extends WorkflowError {
   }
 }
 
-/** How to wait for a run. */
+/** Options for waiting for a run. */
 export interface WaitOptions extends CallOptions {
-  /** How long to wait for the end, in milliseconds; as long as it takes by default. */
+  /** How long to wait for the end, in milliseconds; without limit by default. */
   waitMs?: number | undefined;
 }
 
-/** What a run is started with when its end is waited for. */
+/** The start of a run whose end is awaited. */
 export type RunAndWaitBody = Omit<
   RunStart,
   "mode" | "maxExecutionTimeMs" | "onTimeout" | "onFailure"
@@ -80,7 +80,7 @@ export async function runAndWait(
   body: RunAndWaitBody = {},
   options: WaitOptions & Idempotent = {},
 ): Promise<Run> {
-  // Before a run is started that nobody waits for.
+  // This check comes before a run is started that nobody would wait for.
   amount("waitMs", options.waitMs);
   const started = await runWorkflow(api, id, { ...body, mode: "async" }, options);
   return waitForRun(api, started.runId, options);

@@ -1,10 +1,9 @@
-/** The longest time that the platforms' timers keep; they take a longer one for none at all. */
+/** The longest time that the platforms' timers keep. They treat a longer one as none. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Runs an action once, after so many milliseconds however many they are, and never for Infinity.
- *
- * @returns calls it off
+ * Runs an action once after any number of milliseconds, and never for Infinity.
+ * @returns a function that cancels it
  */
 export function startTimer(ms: number, action: () => void): () => void {
   if (ms === Infinity) return () => {};

@@ -2,26 +2,28 @@ import { asDescribed } from "./described.ts";
 import { WorkflowError } from "./errors.ts";
 import type { Webhooks } from "./generated/types.gen.ts";
 
-/** What a delivery says; `type` tells the kinds apart. A newer service may send types that are not listed. */
+/**
+ * The payload of a delivery; `type` distinguishes its kinds. A newer service may send unlisted types.
+ */
 export type WebhookPayload = Webhooks["body"];
 
-/** Why a delivery is refused. */
+/** The reason why a delivery is refused. */
 export type WebhookRefusal =
-  /** It has no signature, or several headers of one name. */
+  /** The signature is missing, or a header occurs several times. */
   | "missing"
-  /** Its headers cannot be read. */
+  /** The headers cannot be read. */
   | "malformed"
-  /** It was signed too long ago, or in the future. */
+  /** The signature is too old, or from the future. */
   | "time"
-  /** No signature is made with one of the secrets. */
+  /** No signature matches one of the secrets. */
   | "signature"
-  /** It is signed well, and its body is no JSON object. */
+  /** The signature is right, but the body is no JSON object. */
   | "body";
 
-/** Stands before the base64 of a secret. */
+/** The prefix of a secret's base64. */
 const STANDARD_PREFIX = "whsec_";
 
-/** A delivery is not to be trusted: answer 400 and do nothing. */
+/** A delivery that must not be trusted: answer 400 and do nothing. */
 export class WebhookVerificationError extends WorkflowError {
   override readonly name = "WebhookVerificationError";
   readonly reason: WebhookRefusal;
@@ -32,15 +34,15 @@ export class WebhookVerificationError extends WorkflowError {
   }
 }
 
-/** Headers as `fetch` or as Node has them. */
+/** Headers in the form of `fetch` or of Node. */
 export type WebhookHeaders =
   Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** How strictly a delivery is looked at. */
+/** Options of a verification. */
 export interface VerifyOptions {
-  /** How far the time of a signature may be from now, in seconds; 300 by default. */
+  /** The allowed distance between the signature's time and now, in seconds; 300 by default. */
   toleranceSeconds?: number | undefined;
-  /** The time in milliseconds since 1970; that of the machine by default. */
+  /** The present time in milliseconds since 1970; the machine's by default. */
   now?: (() => number) | undefined;
 }
 
@@ -83,9 +85,9 @@ export async function verifyWebhook(
 interface Signed {
   timestamp: string;
   signatures: readonly Uint8Array[];
-  /** Signed before the body. */
+  /** The text that is signed before the body. */
   prefix: string;
-  /** The bytes of the key that a secret stands for; none when it can be no key of this kind. */
+  /** The bytes of the key for a secret; none when the secret cannot be a key of this kind. */
   keyOf: (secret: string) => Uint8Array<ArrayBuffer>[];
 }
 
@@ -101,7 +103,7 @@ function readSecrets(secrets: string | readonly string[]): readonly string[] {
 
 function readBytes(body: string | Uint8Array): Uint8Array {
   if (typeof body === "string") return new TextEncoder().encode(body);
-  // Of another realm it is no instance of this one's class.
+  // An array of another realm is no instance of this realm's class.
   if (Object.prototype.toString.call(body) === "[object Uint8Array]") return body;
   throw new TypeError("The body must be what came: a string or a Uint8Array, and not parsed.");
 }
@@ -118,7 +120,9 @@ function readOwn(headers: WebhookHeaders): Signed | null {
   return { timestamp, signatures, prefix: `${timestamp}.`, keyOf };
 }
 
-/** https://www.standardwebhooks.com: the key is what the base64 behind `whsec_` stands for. */
+/**
+ * Standard Webhooks (https://www.standardwebhooks.com): the key is the decoded base64 behind `whsec_`.
+ */
 function readStandard(headers: WebhookHeaders): Signed | null {
   const header = headerOf(headers, "webhook-signature");
   const id = headerOf(headers, "webhook-id");
@@ -131,7 +135,9 @@ function readStandard(headers: WebhookHeaders): Signed | null {
   return { timestamp, signatures, prefix: `${id}.${timestamp}.`, keyOf: standardKey };
 }
 
-/** What is no base64 has signed nothing. An error would let anybody who makes up a header break the receiver. */
+/**
+ * Text that is not base64 matches no signature. An error would let a made-up header break the receiver.
+ */
 function standardKey(secret: string): Uint8Array<ArrayBuffer>[] {
   const text = secret.startsWith(STANDARD_PREFIX) ? secret.slice(STANDARD_PREFIX.length) : secret;
   return fromBase64(text).filter((key) => key.length > 0);
@@ -179,7 +185,7 @@ function readPayload(bytes: Uint8Array): WebhookPayload {
   if (typeof payload !== "object" || payload === null || !("type" in payload)) {
     throw refusal("body", "The delivery's body is not that of an event.");
   }
-  // Only the service can have signed it, and it keeps to its description.
+  // Only the service can have signed the payload, and it keeps to its description.
   return asDescribed(payload);
 }
 
@@ -194,13 +200,13 @@ function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
   return all;
 }
 
-/** None for what is not hex. */
+/** Empty for text that is not hex. */
 function fromHex(text: string): Uint8Array[] {
   if (!/^(?:[0-9a-f]{2})+$/i.test(text)) return [];
   return [Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))];
 }
 
-/** None for what is not base64. */
+/** Empty for text that is not base64. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer>[] {
   try {
     return [Uint8Array.from(atob(text), (character) => character.charCodeAt(0))];
