@@ -14,7 +14,7 @@ import {
   waitFor,
 } from "@workflow/testkit";
 import type { LocalNats, TestDatabase } from "@workflow/testkit";
-import { build } from "esbuild";
+import { build, stop as stopEsbuild } from "esbuild";
 import { z } from "zod";
 import { NODE_FLAGS } from "../../dev/src/node-flags.ts";
 import { PARTS } from "../../dev/src/topology.ts";
@@ -51,6 +51,8 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of processes) child.kill("SIGKILL");
   reachable?.close();
+  // Its process would otherwise live as long as this one.
+  await stopEsbuild();
   await Promise.all([nats?.stop(), database?.close(), trees?.remove()]);
 });
 
