@@ -48,7 +48,8 @@ describe("nats-server from Debian's package", () => {
   });
 
   it("says so when a mirror takes the call and never answers", async () => {
-    const mirror = createServer(() => {}).listen(0, "127.0.0.1");
+    // Reads, so that it notices when the caller hangs up.
+    const mirror = createServer((socket) => socket.resume()).listen(0, "127.0.0.1");
     await once(mirror, "listening");
     const address = mirror.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
