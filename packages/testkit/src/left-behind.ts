@@ -22,7 +22,7 @@ const KINDS: ReadonlySet<string> = new Set([
   "FSEvent",
 ]);
 /** Closing takes a moment, and longer where the machine has other work to do. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 20_000;
 const LOOK_MS = 50;
 
 /** What this process holds now. Synchronous, because the test file may open things in the next turn. */
@@ -35,7 +35,7 @@ export function look(): Held {
 }
 
 /**
- * Waits until this process holds no more than before. After ten seconds it returns a line for each thing that is left:
+ * Waits until this process holds no more than before. After twenty seconds it returns a line for each thing that is left:
  * a command that still runs, or a kind of handle with its number.
  */
 export async function leftSince(before: Held): Promise<string[]> {

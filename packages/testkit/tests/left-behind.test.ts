@@ -24,7 +24,7 @@ const FILES = {
   `,
   "3-process": `
     import { spawn } from "node:child_process";
-    it("starts a process", () => { spawn("sleep", ["20"]).unref(); });
+    it("starts a process", () => { spawn("sleep", ["60"]).unref(); });
   `,
   "4-tidy": `it("does nothing", () => {});`,
 };
@@ -67,7 +67,7 @@ it("a test file that leaves a server or a process behind fails, and says what; t
       .testResults.toSorted((one, other) => (one.name < other.name ? -1 : 1));
     expect(files.map(({ status }) => status)).toEqual(["passed", "failed", "failed", "passed"]);
     expect(files[1]?.message).toContain("1 × TCPServerWrap");
-    expect(files[2]?.message).toMatch(/process \d+: sleep 20/);
+    expect(files[2]?.message).toMatch(/process \d+: sleep 60/);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
