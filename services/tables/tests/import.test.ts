@@ -265,14 +265,17 @@ describe("an import that is not whole", () => {
       harness.tables.importTable(messages(), { ...options, signal: controller.signal }),
     );
     await waitFor(() => isStalling);
-    const { busy } = await harness.database.one(sql.type(z.object({ busy: z.number() }))`
-      select count(*) as busy
-      from pg_stat_activity
-      where datname = current_database()
-        and application_name = 'workflow-tables'
-        and state <> 'idle'
-    `);
-    expect(busy).toBe(0);
+    // The rows before the stall may still be on their way into the table.
+    await waitFor(async () => {
+      const { busy } = await harness.database.one(sql.type(z.object({ busy: z.number() }))`
+        select count(*) as busy
+        from pg_stat_activity
+        where datname = current_database()
+          and application_name = 'workflow-tables'
+          and state <> 'idle'
+      `);
+      return busy === 0;
+    });
     controller.abort();
     expect(await call).toMatchObject({ reason: "UNAVAILABLE" });
     expect(await countRecords(harness.database)).toEqual(before);
