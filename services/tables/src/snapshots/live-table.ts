@@ -14,7 +14,8 @@ import { loadVectors } from "./load-vectors.ts";
 import { Positions } from "./positions.ts";
 import { memberOf, parseArray } from "./read-part.ts";
 import { orAborted, SharedWork } from "./shared-work.ts";
-import { runPaced } from "./slices.ts";
+import { LOAD_SLICE_MS, runPaced } from "./slices.ts";
+import type { Slices } from "./slices.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
 import type { LoadedVector } from "./snapshot.ts";
 import type { TableMemory } from "./table-memory.ts";
@@ -41,6 +42,7 @@ export class LiveTable {
   readonly table: TableKey;
   readonly memory: TableMemory;
   readonly #connections: ReadingConnections;
+  readonly #slices: Slices;
   readonly #onEvent: OnCacheEvent;
   readonly #scans = new ColumnScans((names, signal) => this.#load(names, signal));
   #seen: SeenSnapshot | null = null;
@@ -49,12 +51,14 @@ export class LiveTable {
 
   constructor(options: {
     connections: ReadingConnections;
+    slices: Slices;
     memory: TableMemory;
     head: TableHead;
     onEvent: OnCacheEvent;
   }) {
     const { companyId, tableKey } = options.head;
     this.#connections = options.connections;
+    this.#slices = options.slices;
     this.memory = options.memory;
     this.#onEvent = options.onEvent;
     this.table = { companyId, tableKey };
@@ -171,7 +175,12 @@ export class LiveTable {
     if (snapshot === undefined) return;
     const stopKeeping = snapshot.keepIndexes();
     try {
-      const loaded = await this.#readColumns(this.#database(signal), snapshot, names);
+      const database = this.#database(signal);
+      const loaded = await this.#readColumns(database, snapshot, {
+        names,
+        isFrozen: false,
+        signal,
+      });
       if (this.#seen?.snapshot !== snapshot) return;
       if (loaded === null) return this.#lose();
       for (const column of loaded) snapshot.put(column);
@@ -187,7 +196,7 @@ export class LiveTable {
   async #readColumns(
     database: Reading,
     snapshot: Snapshot,
-    names: readonly VectorName[],
+    { names, ...turns }: { names: readonly VectorName[]; isFrozen: boolean; signal?: AbortSignal },
   ): Promise<LoadedVector[] | null> {
     this.#onEvent("load", names.length);
     this.#onEvent("scan");
@@ -198,6 +207,11 @@ export class LiveTable {
         tableKey: this.table.tableKey,
         snapshot,
         names,
+        inTurns: async (steps) => {
+          const { companyId } = this.table;
+          const owner = { companyId, sliceMs: LOAD_SLICE_MS, ...turns };
+          await this.#slices.run(owner, steps, () => true);
+        },
         onGrown: (bytes) => load.grown(bytes),
       });
     } finally {
@@ -213,7 +227,8 @@ export class LiveTable {
   ): Promise<void> {
     const missing = names.filter((name) => !snapshot.isCurrent([name]));
     if (missing.length === 0) return;
-    const loaded = await this.#readColumns(transaction, snapshot, missing);
+    const wanted = { names: missing, isFrozen: true };
+    const loaded = await this.#readColumns(transaction, snapshot, wanted);
     if (loaded === null) throw new Error("A transaction has seen two histories.");
     for (const column of loaded) snapshot.putCurrent(column);
     if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, missing);

@@ -1,10 +1,9 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Reading } from "@workflow/db";
 import { createVector } from "../engine/index.ts";
-import type { Vector, VectorName } from "../engine/index.ts";
+import type { Steps, Vector, VectorName } from "../engine/index.ts";
 import { readWholeValues } from "./read-whole-values.ts";
 import { firstPart, readPart } from "./read-part.ts";
-import type { LoadedPart, WantedPart } from "./read-part.ts";
+import type { LoadedPart, ParsePiece, WantedPart } from "./read-part.ts";
 import type { LoadedVector, Snapshot } from "./snapshot.ts";
 
 /** What is to be loaded from where. */
@@ -14,6 +13,8 @@ export interface VectorsLoad {
   readonly snapshot: Snapshot;
   /** At least one. */
   readonly names: readonly VectorName[];
+  /** Does steps in the turns of the table's company. */
+  readonly inTurns: (steps: Steps) => Promise<void>;
   /** Hears how large all of them have become; what it throws ends the load. */
   readonly onGrown: (bytes: number) => void;
 }
@@ -72,14 +73,9 @@ interface Loading {
 async function takeIn(
   part: LoadedPart,
   columns: readonly Loading[],
-  { database, tableKey, snapshot }: VectorsLoad,
+  { database, tableKey, snapshot, inTurns }: VectorsLoad,
 ): Promise<boolean> {
-  if (part.valuesOf === null) return true;
-  const valuesOf = part.valuesOf();
-  for (const { place, vector } of columns) {
-    vector.append(valuesOf(place));
-    await nextTurn();
-  }
+  await inTurns(appendPieces(part.pieces, columns));
   for (const { place, key, positions } of part.large) {
     for await (const batch of readWholeValues(database, tableKey, key, positions)) {
       for (const { position, history, value } of batch) {
@@ -91,6 +87,16 @@ async function takeIn(
     }
   }
   return true;
+}
+
+function* appendPieces(pieces: Iterable<ParsePiece>, columns: readonly Loading[]): Steps {
+  for (const parse of pieces) {
+    const valuesOf = parse();
+    for (const { place, vector } of columns) {
+      vector.append(valuesOf(place));
+      yield;
+    }
+  }
 }
 
 function nameAt(names: readonly VectorName[], place: number): VectorName {

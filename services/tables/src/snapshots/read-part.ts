@@ -1,6 +1,6 @@
 import type { Reading } from "@workflow/db";
 import { isJsonObject } from "@workflow/json";
-import { DATAS_BYTES, loadDatas } from "../store/rows-load.ts";
+import { DATAS_BYTES, DATAS_SEPARATOR, loadDatas } from "../store/rows-load.ts";
 import type { RowRange } from "../store/rows-load.ts";
 import { PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "../store/rows-size.ts";
 import { loadValues } from "../store/values-load.ts";
@@ -10,6 +10,8 @@ const FIRST_PART_ROWS = 2_000;
 const PART_ROWS_MAX = 10_000;
 /** To parse and take in that much keeps the thread busy for about 10 ms. */
 const PART_CHARS = 1024 * 1024;
+/** Whole rows are parsed and taken in piece by piece, each in 2 or 3 ms. */
+const PIECE_CHARS = 256 * 1024;
 /**
  * Whole rows are read when they have no more bytes for each key that is wanted. To take a value out of a
  * row Postgres parses all of it, each time; the thread parses it once, but all of it has to get there.
@@ -37,13 +39,19 @@ export interface WantedPart {
 /** Values of some rows, which follow each other in the snapshot. */
 export interface LoadedPart {
   readonly history: string;
-  /** Parses what was read, and gives the values of a key by its place; null when the rows did not fit. */
-  readonly valuesOf: (() => (place: number) => unknown[]) | null;
+  /**
+   * The rows in pieces, in order. Each is parsed by its function, and gives the values of a key by the key's place. Empty
+   * when the rows did not fit into one statement.
+   */
+  readonly pieces: Iterable<ParsePiece>;
   /** Where values are missing for their size. */
   readonly large: readonly { place: number; key: string; positions: readonly number[] }[];
   /** What to read after this; null after the last rows. */
   readonly next: WantedPart | null;
 }
+
+/** Parses some rows. Returns the values of a key by its place. */
+export type ParsePiece = () => (place: number) => unknown[];
 
 /** The first rows of so many. */
 export function firstPart(size: number): WantedPart {
@@ -77,17 +85,16 @@ async function readDatas(
     ? clamp(Math.floor((rows * DATAS_BYTES) / Math.max(bytes, 1)), 100)
     : Math.min(FIRST_PART_ROWS, fittingRows(rows, bytes, keys.length));
   const next = partFrom(start, count, whole, snapshot.size);
-  if (!fits) return { history, valuesOf: null, large: [], next };
+  if (!fits) return { history, pieces: [], large: [], next };
   return {
     history,
-    valuesOf: () => {
-      const datas = parseArray(loaded.datas);
+    pieces: piecesOf(loaded.datas, positions === null, (datas) => {
       const inPlace = placing(positions, snapshot, from, to);
       return (place) => {
         const key = keys[place] ?? "";
         return inPlace(datas.map((data) => memberOf(data, key)));
       };
-    },
+    }),
     large: [],
     next,
   };
@@ -104,21 +111,38 @@ async function readValues(
   const fitting = fittingRows(rows, bytes, keys.length);
   if (!fits) {
     const next = partFrom(from, fitting, false, snapshot.size);
-    return { history, valuesOf: null, large: [], next };
+    return { history, pieces: [], large: [], next };
   }
   const quickToTake = Math.floor((rows * PART_CHARS) / Math.max(chars, 1));
   const count = Math.min(clamp(quickToTake, 100), fitting);
   return {
     history,
-    valuesOf: () => {
-      const inPlace = placing(positions, snapshot, from, to);
-      return (place) => inPlace(parseArray(loaded.values[place] ?? "[]"));
-    },
+    pieces: [
+      () => {
+        const inPlace = placing(positions, snapshot, from, to);
+        return (place) => inPlace(parseArray(loaded.values[place] ?? "[]"));
+      },
+    ],
     large: loaded.largePositions
       .map((missing, place) => ({ place, key: keys[place] ?? "", positions: missing }))
       .filter(({ positions: missing }) => missing.length > 0),
     next: partFrom(to, count, false, snapshot.size),
   };
+}
+
+/** Cuts the data of rows into pieces; rows with gaps between them are placed together, and stay one piece. */
+function* piecesOf(
+  datas: string,
+  isDense: boolean,
+  read: (datas: unknown[]) => (place: number) => unknown[],
+): Generator<ParsePiece> {
+  for (let start = 0; start < datas.length;) {
+    const cut = isDense ? datas.indexOf(DATAS_SEPARATOR, start + PIECE_CHARS) : -1;
+    const end = cut === -1 ? datas.length : cut;
+    const piece = datas.slice(start, end);
+    yield () => read(parseArray(`[${piece.replaceAll(DATAS_SEPARATOR, ",")}]`));
+    start = end + 1;
+  }
 }
 
 function partFrom(from: number, rows: number, whole: boolean, size: number): WantedPart | null {

@@ -4,6 +4,8 @@ import type { Steps } from "../engine/index.ts";
 
 /** Work may hold a thread for so many milliseconds before its other questions get it. */
 const SLICE_MS = 8;
+/** Columns are taken in for longer than any question is evaluated, so each slice of that is short. */
+export const LOAD_SLICE_MS = 2;
 
 const NEVER = new AbortController().signal;
 
@@ -12,6 +14,8 @@ export interface SliceOwner {
   readonly companyId: string;
   /** Whether a transaction is open meanwhile, which should not wait behind its company's other questions. */
   readonly isFrozen: boolean;
+  /** The length of a slice in milliseconds; 8 by default. */
+  readonly sliceMs?: number;
   /** Aborted when nobody wants the work any more. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -29,7 +33,7 @@ export class Slices {
    * @throws the reason of the owner's signal when that is aborted before a slice
    */
   async run<Result>(
-    { companyId, isFrozen, signal = NEVER }: SliceOwner,
+    { companyId, isFrozen, sliceMs = SLICE_MS, signal = NEVER }: SliceOwner,
     steps: Steps<Result>,
     isOfUse: () => boolean,
   ): Promise<{ answer: Result } | null> {
@@ -42,7 +46,7 @@ export class Slices {
         await nextTurn();
         signal.throwIfAborted();
         if (!isOfUse()) return null;
-        const answer = workUntil(steps, performance.now() + SLICE_MS);
+        const answer = workUntil(steps, performance.now() + sliceMs);
         if (answer !== null) return answer;
         // Before this turn ends, or the next company would be served twice.
         turn = this.#turns.take(line, signal);

@@ -178,7 +178,13 @@ export class TableReader implements Reader {
     known?.memory.drop();
     const memory = new TableMemory({ budget: this.#budget, limits: this.#limits }, companyId);
     const connections = this.#connections;
-    const live = new LiveTable({ connections, memory, head, onEvent: this.#onEvent });
+    const live = new LiveTable({
+      connections,
+      slices: this.#slices,
+      memory,
+      head,
+      onEvent: this.#onEvent,
+    });
     memory.onDropped(() => {
       if (this.#tables.get(tableId) === live) this.#tables.delete(tableId);
     });
