@@ -46,6 +46,12 @@ export interface ErrorStatus {
   metadata: Metadata;
 }
 
+/**
+ * Tells grpc's own repetition to give up. An error that says when to come again is the service's decision, so the same
+ * call must not go to the next replica at once (ADR 75).
+ */
+const NOT_REPEATED = ["grpc-retry-pushback-ms", "-1"] as const;
+
 /** The form of an error on the wire: reason, public message, violations, details, retry time. */
 export function toErrorStatus(error: AppError): ErrorStatus {
   const code = codeOf(error.reason);
@@ -65,6 +71,7 @@ export function toErrorStatus(error: AppError): ErrorStatus {
   };
   const metadata = new Metadata();
   metadata.set(DETAILS_KEY, Buffer.from(encodeRichStatus(rich)));
+  if (error.retryAfterMs !== undefined) metadata.set(...NOT_REPEATED);
   if (fitting.length < violations.length) {
     const bytesLeft = DETAILS_BYTES_MAX - Buffer.byteLength(details["details"] ?? "");
     const { packed, count } = packViolations(violations, total, bytesLeft);

@@ -183,6 +183,23 @@ describe("a replica that answers UNAVAILABLE", () => {
     expect(await ask(key)).toBe("a");
   });
 
+  it("and says when to come again has its calls repeated nowhere", async () => {
+    const refused = new AppError("UNAVAILABLE", "The table is refused.", { retryAfterMs: 1_000 });
+    let attempts = 0;
+    let isRefusing = false;
+    const handler = async () => {
+      if (!isRefusing) return;
+      attempts += 1;
+      throw refused;
+    };
+    const { ask, connected } = clientOf(await started("a", handler), await started("b", handler));
+    await connected();
+    isRefusing = true;
+    const error = { reason: "UNAVAILABLE", retryAfterMs: 1_000 };
+    expect(await rejection(ask("key"))).toMatchObject(error);
+    expect(attempts).toBe(1);
+  });
+
   it("and is stopped has the calls that it had begun answered by the next one", async () => {
     let begun = 0;
     let heldKey: string | undefined;
