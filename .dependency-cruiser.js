@@ -34,6 +34,7 @@ const FLOORS = {
     ["writes", "export", "import"],
     ["threads"],
     ["snapshots"],
+    ["memory"],
     ["engine", "store"],
     ["domain"],
   ],

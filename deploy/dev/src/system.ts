@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { createScope } from "@workflow/async";
 import type { Scope } from "@workflow/async";
 import { explainFullDisk, layFoundation, makeFirstCompany } from "./foundation.ts";
@@ -41,9 +42,15 @@ async function startParts(
   const { dataDir, databaseUrlOf, log, logFile, lost } = foundation;
   const signingKeys = await ensureSigningKeys(settings.INTERNAL_TOKEN_PRIVATE_KEY, dataDir);
   const loadSecretsKeks = await secretsKeksLoader(settings.SECRETS_KEK, dataDir);
-  await startServices(settings, { databaseUrlOf, signingKeys, loadSecretsKeks, log }, scope);
+  const infrastructure = { databaseUrlOf, signingKeys, loadSecretsKeks, log };
+  await startServices(withSpill(settings, dataDir), infrastructure, scope);
   signal.throwIfAborted();
   // The first company is made last, so that nothing can fail between its making and its showing.
   const firstCompany = await makeFirstCompany(databaseUrlOf("gateway"));
   return { logFile, firstCompany, lost, stop: () => scope.close() };
+}
+
+/** The data folder is on a disk; the machine's folder for temporary files may be in memory. */
+function withSpill(settings: Settings, dataDir: string): Settings {
+  return { ...settings, TABLES_SPILL_DIR: settings.TABLES_SPILL_DIR ?? join(dataDir, "spill") };
 }

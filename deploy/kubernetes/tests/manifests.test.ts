@@ -164,7 +164,12 @@ describe.each(OVERLAYS)("%s", (overlay) => {
   it.each(PARTS)("spreads $name and says what it needs", (part) => {
     const { main, spec } = podOf(manifests(), part.name);
     expect(main.resources).toEqual({
-      requests: { cpu: expect.any(String), memory: expect.any(String) },
+      requests: {
+        cpu: expect.any(String),
+        memory: expect.any(String),
+        // Only data tables write to the node's disk.
+        ...(part.name === "tables" && { "ephemeral-storage": "1Gi" }),
+      },
       limits: { memory: expect.any(String) },
     });
     expect(spec.topologySpreadConstraints.map(({ topologyKey }) => topologyKey)).toEqual([

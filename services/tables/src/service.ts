@@ -20,6 +20,8 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { CompanyConnections } from "./company-connections.ts";
 import type { ServiceContext } from "./context.ts";
+import { prepareSpill } from "./memory/spill-file.ts";
+import type { SpillPlace } from "./memory/spill-file.ts";
 import { aggregateRows } from "./rpc/aggregate-rows.ts";
 import { batchRows } from "./rpc/batch-rows.ts";
 import { createFolder } from "./rpc/create-folder.ts";
@@ -64,6 +66,8 @@ export interface TablesServiceOptions {
   companyBytesMax?: number | undefined;
   /** What V8 may have for the objects of one of them, in MiB; by default what its columns may need. */
   threadHeapMb?: number | undefined;
+  /** Where columns go for which memory has no room; by default nowhere. */
+  spill?: SpillPlace | undefined;
   /** How long questions about a table are refused that has ended one of them the first time, by default 1 s. */
   threadRefusalMs?: number | undefined;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
@@ -124,13 +128,15 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     scope.defer(() => rowEvents.stop());
     const connections = new CompanyConnections(database);
     const heads = createTableHeads(connections);
-    const { cacheBytesMax = CACHE_BYTES_MAX } = options;
+    const { cacheBytesMax = CACHE_BYTES_MAX, spill } = options;
+    if (spill !== undefined) await prepareSpill(spill);
     const reader = new TableThreads({
       connections,
       threads: threadCount(options.threads),
       cacheBytesMax,
       companyBytesMax: options.companyBytesMax,
       heapMb: options.threadHeapMb,
+      spill,
       refusalMs: options.threadRefusalMs,
       metricsRegistry,
       logger,

@@ -1,5 +1,5 @@
 import type { SettingName } from "@workflow/service";
-import { wholeNumber } from "@workflow/service/setting-types";
+import { text, wholeNumber } from "@workflow/service/setting-types";
 import type { z } from "zod";
 
 /** The settings that this service reads alone. */
@@ -18,4 +18,12 @@ export const SETTINGS = {
     .describe(
       "Threads of a tables process that hold these columns and share that memory; 0 is one for each core but one, from 1 to 4.",
     ),
+  TABLES_SPILL_DIR: text("a directory")
+    .optional()
+    .describe(
+      "A directory for columns of data tables that memory has no room for. It is made when it is missing; without the setting they are read from the database again. `npm start` takes one in its data folder.",
+    ),
+  TABLES_SPILL_MB: wholeNumber(16, 1_048_576)
+    .default(1_024)
+    .describe("Most MiB that a tables process has there; its files have no names and end with it."),
 } as const satisfies Partial<Record<SettingName, z.ZodType>>;

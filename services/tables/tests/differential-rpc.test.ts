@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { askOracle } from "./support/ask-engine.ts";
 import { newIdentity, startHarness } from "./support/harness.ts";
@@ -14,16 +17,23 @@ const ROUNDS_PER_TABLE = 50;
 
 let harness: Harness;
 let processes: readonly Clients[];
+let directory: string;
 
 beforeAll(async () => {
   harness = await startHarness();
-  // One that forgets columns as soon as it has used them.
+  // One that forgets columns as soon as it has used them, and one that has them on disk then.
   const forgetful = await harness.start({ cacheBytesMax: 1 });
-  processes = [harness, harness.connect(forgetful)];
+  directory = await mkdtemp(join(tmpdir(), "spill-"));
+  const spill = { directory, bytesMax: 64 * 1024 * 1024, rowsMin: 1 };
+  const spilling = await harness.start({ cacheBytesMax: 1, spill });
+  processes = [harness, harness.connect(forgetful), harness.connect(spilling)];
 });
-afterAll(() => harness.close());
+afterAll(async () => {
+  await harness.close();
+  await rm(directory, { recursive: true });
+});
 
-describe(`two processes of the service (seed ${SEED})`, () => {
+describe(`three processes of the service (seed ${SEED})`, () => {
   it(
     `answer ${ROUNDS} random questions as an oracle does, whichever of them wrote before`,
     async () => {

@@ -1,7 +1,9 @@
+import { deserialize, serialize } from "node:v8";
 import { describe, expect, it } from "@jest/globals";
 import type { Column } from "../src/domain/column.ts";
-import { createVector, listDistinct, selectRows } from "../src/engine/index.ts";
-import type { Vector } from "../src/engine/index.ts";
+import { createVector, listDistinct, restoreVector, selectRows } from "../src/engine/index.ts";
+import type { SavedPart, Vector } from "../src/engine/index.ts";
+import { finish } from "../src/engine/steps.ts";
 import { columnOf, rowsOf, vectorOf } from "./support/engine-queries.ts";
 
 /** Repeatable numbers from 0 up to 1. */
@@ -69,7 +71,7 @@ describe.each([
   it("answers after any changes as one that was made of the values at once", () => {
     const random = createRandom(kind.length);
     const values: unknown[] = [];
-    const vector = createVector(column.type);
+    let vector = createVector(column.type);
     const append = (count: number) => {
       const added = Array.from({ length: count }, () => valueOf(random));
       values.push(...added);
@@ -85,15 +87,34 @@ describe.each([
     const check = () =>
       expect(viewOf(column, vector)).toEqual(viewOf(column, vectorOf(column, values)));
 
+    /** Takes the vector to disk and back, as far as that concerns the vector. */
+    const spill = () => {
+      const pieces = Array.from(vector.save(), serialize);
+      const isOrdered = vector.isOrdered;
+      vector.append([values[0]]);
+      vector.set(0, "what is saved does not change with the vector");
+      vector = finish(restoreVector(pieces.map((piece): SavedPart => deserialize(piece))));
+      expect(vector.isOrdered).toBe(isOrdered);
+    };
+
     append(3_000);
+    spill();
+    check();
+    spill();
     check();
     for (const step of [() => append(1), () => set(1), () => append(40), () => set(60)]) {
       step();
       check();
     }
+    spill();
+    set(40);
+    spill();
+    append(20);
+    check();
     set(1_500);
     append(3_500);
     check();
+    spill();
     const kept = Int32Array.from([...values.keys()].filter((row) => row % 3 !== 0));
     const keptValues = Array.from(kept, (row) => values[row]);
     values.splice(0, values.length, ...keptValues);
@@ -101,6 +122,8 @@ describe.each([
     check();
     append(5);
     set(5);
+    check();
+    spill();
     check();
   });
 });

@@ -11,6 +11,7 @@ import { startLocalPostgres } from "@workflow/local-postgres";
 import type { LocalPostgres } from "@workflow/local-postgres";
 import { ColumnType } from "@workflow/proto/tables/v1/tables";
 import { QueryRowsRequest } from "@workflow/proto/tables/v1/rows";
+import type { Identity } from "@workflow/rpc";
 import { freePort, waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { errorOf, newIdentity, startHarness } from "./support/harness.ts";
@@ -18,7 +19,8 @@ import type { Clients, Harness } from "./support/harness.ts";
 import { column, newTable, tableChange } from "./support/table-requests.ts";
 
 const run = promisify(execFile);
-const identity = newIdentity();
+/** Tables of another group are another company's. */
+let identity: Identity;
 
 /** Only for its parts: the service under test has a server of its own, which is set back beneath it. */
 let harness: Harness;
@@ -26,7 +28,12 @@ let dataDir: string;
 /** Nobody's outgoing connection gets this port while the server is away. */
 let port: number;
 let postgres: LocalPostgres;
+/** Two processes: what one keeps in memory the other has on disk. */
+let processes: Readonly<Record<Kept, Clients>>;
+/** The process under test. */
 let clients: Clients;
+
+type Kept = "in memory" | "on disk";
 
 beforeAll(async () => {
   harness = await startHarness();
@@ -37,7 +44,11 @@ beforeAll(async () => {
   const services = [{ schema: "tables", role: "workflow_tables", directory }];
   await migrate({ connectionUri: postgres.connectionUri, services });
   const databaseUrl = postgres.connectionUri;
-  clients = harness.connect(await harness.start({ databaseUrl }));
+  const spill = { directory: dataDir, bytesMax: 16 * 1024 * 1024, rowsMin: 1 };
+  processes = {
+    "in memory": harness.connect(await harness.start({ databaseUrl })),
+    "on disk": harness.connect(await harness.start({ databaseUrl, cacheBytesMax: 1, spill })),
+  };
 });
 afterAll(async () => {
   await harness.close();
@@ -144,101 +155,109 @@ async function hasRecovered(pid: number): Promise<boolean> {
   }
 }
 
-describe("a service whose database is set back beneath it", () => {
-  it("answers by what is there, whatever it knew", async () => {
-    const [once, often, columns] = [
-      await createTable("once"),
-      await createTable("often"),
-      await createTable("columns"),
-    ];
-    for (const tableId of [once, often, columns]) await insert(tableId, 1);
-    await save();
-    for (const tableId of [once, often]) {
+describe.each<Kept>(["in memory", "on disk"])(
+  "a service with columns %s whose database is set back beneath it",
+  (kept) => {
+    beforeAll(() => {
+      clients = processes[kept];
+      identity = newIdentity();
+    });
+
+    it("answers by what is there, whatever it knew", async () => {
+      const [once, often, columns] = [
+        await createTable("once"),
+        await createTable("often"),
+        await createTable("columns"),
+      ];
+      for (const tableId of [once, often, columns]) await insert(tableId, 1);
+      await save();
+      for (const tableId of [once, often]) {
+        for (const amount of [2, 3, 4]) await insert(tableId, amount);
+        expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4]);
+      }
+      await setColumns(columns, ["amount", "lost"]);
+      expect(await amountsOf(columns, "lost")).toEqual([1]);
+      const gone = await createTable("gone");
+      await insert(gone, 9);
+      expect(await amountsOf(gone)).toEqual([9]);
+
+      await restart(putBack);
+
+      // A revision that is lower than the one known.
+      await insert(once, 555);
+      expect(await amountsOf(once)).toEqual([1, 555]);
+      // One that has overtaken it.
+      for (const amount of [5, 6, 7, 8]) await insert(often, amount);
+      expect(await amountsOf(often)).toEqual([1, 5, 6, 7, 8]);
+      // Another change has made the head's number the same again.
+      await setColumns(columns, ["amount", "other"]);
+      expect(await amountsOf(columns, "other")).toEqual([1]);
+      const unknown = await errorOf(amountsOf(columns, "lost"));
+      expect([unknown.reason, unknown.violations[0]?.path]).toEqual(["BAD_REQUEST", ["sort"]]);
+      // A table that was lost, whose place another one has taken.
+      const successor = await createTable("successor");
+      await insert(successor, 10);
+      expect((await errorOf(amountsOf(gone))).reason).toBe("NOT_FOUND");
+      expect((await errorOf(insert(gone, 11))).reason).toBe("NOT_FOUND");
+      expect(await amountsOf(successor)).toEqual([10]);
+    });
+
+    it("asks a standby nothing, and follows it once it has taken over", async () => {
+      const tableId = await createTable("promoted");
+      await insert(tableId, 1);
+      await save();
       for (const amount of [2, 3, 4]) await insert(tableId, amount);
       expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4]);
-    }
-    await setColumns(columns, ["amount", "lost"]);
-    expect(await amountsOf(columns, "lost")).toEqual([1]);
-    const gone = await createTable("gone");
-    await insert(gone, 9);
-    expect(await amountsOf(gone)).toEqual([9]);
 
-    await restart(putBack);
+      await restart(async () => {
+        await putBack();
+        const { uid, gid } = await stat(cluster());
+        const signal = join(cluster(), "standby.signal");
+        await writeFile(signal, "");
+        await chown(signal, uid, gid);
+      });
+      const request = QueryRowsRequest.create({ tableId, limit: 10, offset: 0, sort: "amount" });
+      const asStandby = await errorOf(clients.rows.queryRows(request, { identity }));
+      expect(asStandby.reason).toBe("UNAVAILABLE");
 
-    // A revision that is lower than the one known.
-    await insert(once, 555);
-    expect(await amountsOf(once)).toEqual([1, 555]);
-    // One that has overtaken it.
-    for (const amount of [5, 6, 7, 8]) await insert(often, amount);
-    expect(await amountsOf(often)).toEqual([1, 5, 6, 7, 8]);
-    // Another change has made the head's number the same again.
-    await setColumns(columns, ["amount", "other"]);
-    expect(await amountsOf(columns, "other")).toEqual([1]);
-    const unknown = await errorOf(amountsOf(columns, "lost"));
-    expect([unknown.reason, unknown.violations[0]?.path]).toEqual(["BAD_REQUEST", ["sort"]]);
-    // A table that was lost, whose place another one has taken.
-    const successor = await createTable("successor");
-    await insert(successor, 10);
-    expect((await errorOf(amountsOf(gone))).reason).toBe("NOT_FOUND");
-    expect((await errorOf(insert(gone, 11))).reason).toBe("NOT_FOUND");
-    expect(await amountsOf(successor)).toEqual([10]);
-  });
-
-  it("asks a standby nothing, and follows it once it has taken over", async () => {
-    const tableId = await createTable("promoted");
-    await insert(tableId, 1);
-    await save();
-    for (const amount of [2, 3, 4]) await insert(tableId, amount);
-    expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4]);
-
-    await restart(async () => {
-      await putBack();
-      const { uid, gid } = await stat(cluster());
-      const signal = join(cluster(), "standby.signal");
-      await writeFile(signal, "");
-      await chown(signal, uid, gid);
+      await asSuperuser(sql.type(z.object({}))`select pg_promote()`);
+      for (const amount of [5, 6, 7, 8]) await insert(tableId, amount);
+      expect(await amountsOf(tableId)).toEqual([1, 5, 6, 7, 8]);
     });
-    const request = QueryRowsRequest.create({ tableId, limit: 10, offset: 0, sort: "amount" });
-    const asStandby = await errorOf(clients.rows.queryRows(request, { identity }));
-    expect(asStandby.reason).toBe("UNAVAILABLE");
 
-    await asSuperuser(sql.type(z.object({}))`select pg_promote()`);
-    for (const amount of [5, 6, 7, 8]) await insert(tableId, amount);
-    expect(await amountsOf(tableId)).toEqual([1, 5, 6, 7, 8]);
-  });
-
-  it("loses nothing that it has confirmed when a backend crashes, whatever the server's default", async () => {
-    const tableId = await createTable("crashed");
-    for (const amount of [1, 2, 3]) await insert(tableId, amount);
-    const admin = await openDatabase({
-      connectionUri: postgres.connectionUri,
-      applicationName: "test",
-    });
-    const backend = await admin.one(sql.type(
-      z.object({ pid: z.number(), commits: z.literal("off") }),
-    )`
+    it("loses nothing that it has confirmed when a backend crashes, whatever the server's default", async () => {
+      const tableId = await createTable("crashed");
+      for (const amount of [1, 2, 3]) await insert(tableId, amount);
+      const admin = await openDatabase({
+        connectionUri: postgres.connectionUri,
+        applicationName: "test",
+      });
+      const backend = await admin.one(sql.type(
+        z.object({ pid: z.number(), commits: z.literal("off") }),
+      )`
       select pg_backend_pid() as pid, current_setting('synchronous_commit') as commits
     `);
-    for (const amount of [4, 5]) await insert(tableId, amount);
-    process.kill(backend.pid, "SIGKILL");
-    await admin.end();
-    // Until all sessions have ended a row may be stored whose answer is lost, and be stored again then.
-    await waitFor(() => hasRecovered(backend.pid));
-    await insert(tableId, 6);
-    expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4, 5, 6]);
-  });
+      for (const amount of [4, 5]) await insert(tableId, amount);
+      process.kill(backend.pid, "SIGKILL");
+      await admin.end();
+      // Until all sessions have ended a row may be stored whose answer is lost, and be stored again then.
+      await waitFor(() => hasRecovered(backend.pid));
+      await insert(tableId, 6);
+      expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4, 5, 6]);
+    });
 
-  it("notices it also where the write-ahead log may not be asked", async () => {
-    await asSuperuser(sql.type(z.object({}))`
+    it("notices it also where the write-ahead log may not be asked", async () => {
+      await asSuperuser(sql.type(z.object({}))`
       revoke execute on function pg_current_wal_insert_lsn() from public
     `);
-    const tableId = await createTable("managed");
-    await insert(tableId, 1);
-    await save();
-    for (const amount of [2, 3, 4]) await insert(tableId, amount);
-    expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4]);
-    await restart(putBack);
-    for (const amount of [5, 6, 7, 8]) await insert(tableId, amount);
-    expect(await amountsOf(tableId)).toEqual([1, 5, 6, 7, 8]);
-  });
-});
+      const tableId = await createTable("managed");
+      await insert(tableId, 1);
+      await save();
+      for (const amount of [2, 3, 4]) await insert(tableId, amount);
+      expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4]);
+      await restart(putBack);
+      for (const amount of [5, 6, 7, 8]) await insert(tableId, amount);
+      expect(await amountsOf(tableId)).toEqual([1, 5, 6, 7, 8]);
+    });
+  },
+);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Column } from "../src/domain/column.ts";
-import { MemoryBudget } from "../src/snapshots/memory-budget.ts";
+import { MemoryBudget } from "../src/memory/memory-budget.ts";
 import { fillTable } from "./support/fill-table.ts";
 import { errorOf, newIdentity, startHarness } from "./support/harness.ts";
 import type { Clients, Harness } from "./support/harness.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Steps } from "../src/engine/index.ts";
-import { Slices } from "../src/snapshots/slices.ts";
+import { Slices } from "../src/memory/slices.ts";
 
 const always = (): boolean => true;
 const owner = (companyId: string, signal?: AbortSignal) => ({ companyId, isFrozen: false, signal });

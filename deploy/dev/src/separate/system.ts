@@ -129,6 +129,7 @@ async function gatherFacts(
     secretsKek: keks.map((kek) => kek.toString("base64")).join(","),
     tlsOf: tls ? await makeCertificates(join(dataDir, "tls"), serviceNames()) : null,
     environment: {
+      TABLES_SPILL_DIR: join(dataDir, "spill"),
       ...environment,
       PUBLIC_URL: settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`,
       TRUSTED_PROXIES: trustedWithBalancer(settings),

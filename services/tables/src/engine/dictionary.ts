@@ -1,11 +1,12 @@
+import type { SavedDictionary } from "./saved-part.ts";
 import type { TextEntries } from "./text-entries.ts";
 
 /** Gives each different text one entry of a list, for as long as it is in use. Entry 0 is "". */
 export class Dictionary {
   readonly #entries: TextEntries;
   readonly #codes = new Map<string, number>();
-  readonly #uses: number[] = [];
-  readonly #free: number[] = [];
+  #uses: number[] = [];
+  #free: number[] = [];
 
   /** @param entries An empty list, from now on the dictionary's. */
   constructor(entries: TextEntries) {
@@ -22,6 +23,25 @@ export class Dictionary {
   /** Estimate of its own memory, without that of the entries. */
   get bytes(): number {
     return this.#uses.length * USE_BYTES + this.#codes.size * MEMBER_BYTES;
+  }
+
+  /** A dictionary as it was saved, whose texts are still to be given back to it (`restore`). */
+  static of(entries: TextEntries, { uses, free }: Omit<SavedDictionary, "codes">): Dictionary {
+    const dictionary = new Dictionary(entries);
+    dictionary.#uses = Array.from(uses);
+    dictionary.#free = Array.from(free);
+    return dictionary;
+  }
+
+  /** What it takes to restore it, beside the rows and texts. */
+  saved(): Omit<SavedDictionary, "codes"> {
+    return { uses: Int32Array.from(this.#uses), free: Int32Array.from(this.#free) };
+  }
+
+  /** Gives an entry its text back. */
+  restore(code: number, text: string): void {
+    this.#entries.put(code, text);
+    if (text !== "") this.#codes.set(text, code);
   }
 
   /** The entry of a text that is in use. */

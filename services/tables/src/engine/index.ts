@@ -1,6 +1,6 @@
 export { aggregateInSteps, aggregateRows } from "./aggregate-rows.ts";
 export type { AggregateGroup, AggregateQuery, Measure } from "./aggregate-rows.ts";
-export { createVector } from "./create-vector.ts";
+export { createVector, restoreVector } from "./create-vector.ts";
 export { distinctInSteps, listDistinct } from "./list-distinct.ts";
 export type { DistinctQuery, DistinctValues } from "./list-distinct.ts";
 export { hasLong, longIndexes } from "./long-values.ts";
@@ -8,6 +8,7 @@ export { matchesValue, needsWholeValue } from "./match-value.ts";
 export { vectorsOf } from "./row-source.ts";
 export type { RowSource, VectorName } from "./row-source.ts";
 export { selectInSteps, selectRows } from "./select-rows.ts";
+export type { SavedPart } from "./saved-part.ts";
 export type { Steps } from "./steps.ts";
 export { cutObject } from "./stored-value.ts";
 export type { Vector, VectorType } from "./vector.ts";

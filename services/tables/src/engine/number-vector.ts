@@ -5,6 +5,7 @@ import { keptOf, roomFor } from "./growable.ts";
 import { sortByKey } from "./radix-sort.ts";
 import { LivingOrder } from "./row-order.ts";
 import type { RowOrder } from "./row-order.ts";
+import type { SavedPart } from "./saved-part.ts";
 import type { Steps } from "./steps.ts";
 import { storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
@@ -43,6 +44,10 @@ export class NumberVector extends Vector {
     return this.#order.current();
   }
 
+  override get isOrdered(): boolean {
+    return this.#order.isMade;
+  }
+
   protected override putFitting(row: number, value: unknown): number | null {
     const number = this.#codec.encode(value);
     if (Number.isNaN(number)) return null;
@@ -66,9 +71,24 @@ export class NumberVector extends Vector {
     this.#values = roomFor(this.#values, length, Number.NaN);
   }
 
-  protected override keepValues(indexes: Int32Array): void {
+  // oxlint-disable-next-line require-yield -- 0.3 ms for 100,000 rows.
+  protected override *keepValues(indexes: Int32Array): Steps {
     this.#values = keptOf(this.#values, indexes);
     this.#order.forget();
+  }
+
+  protected override *saveValues(): Generator<SavedPart, void, undefined> {
+    yield {
+      kind: "numbers",
+      values: this.#values.slice(0, this.length),
+      order: this.#order.saved(),
+    };
+  }
+
+  protected override restoreValues(part: SavedPart): void {
+    if (part.kind !== "numbers") throw new TypeError(`Numbers are not saved as ${part.kind}.`);
+    this.#values = part.values;
+    this.#order.restore(part.order);
   }
 
   // oxlint-disable-next-line require-yield -- 0.2 ms for 100,000 rows.

@@ -1,11 +1,12 @@
+import type { SavedOrder } from "./saved-part.ts";
 import { finish } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
 /** Indexes in the order of a column's values, ties by index. Only of values that fit the column's type. */
 export interface RowOrder {
-  readonly rows: Int32Array;
+  readonly rows: Int32Array<ArrayBuffer>;
   /** 1 where a value differs from the one before it. */
-  readonly begins: Uint8Array;
+  readonly begins: Uint8Array<ArrayBuffer>;
 }
 
 /** What an order is made of. */
@@ -45,6 +46,32 @@ export class LivingOrder {
   /** Estimate of what the order occupies. */
   get bytes(): number {
     return this.#order === null ? 0 : this.#order.rows.length * BYTES_PER_ROW;
+  }
+
+  /** Whether the list was sorted already, and little has changed since. */
+  get isMade(): boolean {
+    return this.#order !== null;
+  }
+
+  /** The order as plain data; null when it was not made. */
+  saved(): SavedOrder | null {
+    if (this.#order === null) return null;
+    const { rows, begins } = this.#order;
+    return {
+      rows: rows.slice(),
+      begins: begins.slice(),
+      seen: this.#seen,
+      changed: [...this.#changed],
+    };
+  }
+
+  /** Takes over what `saved` has given, of a list with the same values. */
+  restore(saved: SavedOrder | null): void {
+    this.forget();
+    if (saved === null) return;
+    this.#order = { rows: saved.rows, begins: saved.begins };
+    this.#seen = saved.seen;
+    for (const index of saved.changed) this.#changed.add(index);
   }
 
   /** The value at an index has changed. New indexes at the end need not be told. */

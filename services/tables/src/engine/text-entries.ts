@@ -31,6 +31,11 @@ export class TextEntries {
     return this.#texts[entry] ?? "";
   }
 
+  /** Some texts, in their order. */
+  slice(from: number, to: number): readonly string[] {
+    return this.#texts.slice(from, to);
+  }
+
   /** Puts a text in an entry's place, or at the end. */
   put(entry: number, text: string): void {
     const before = this.#texts[entry];

@@ -4,6 +4,7 @@ import { Dictionary } from "./dictionary.ts";
 import { roomFor } from "./growable.ts";
 import { orderByRank } from "./row-order.ts";
 import type { RowOrder } from "./row-order.ts";
+import type { SavedDictionary, SavedPart } from "./saved-part.ts";
 import type { Steps } from "./steps.ts";
 import { keptText, storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
@@ -19,6 +20,10 @@ export type TextualType = Exclude<VectorType, "number" | "date" | "boolean">;
 const DICTIONARY_ENTRIES = 4_096;
 /** Beyond that only while there are so many rows for each. */
 const ROWS_PER_ENTRY = 4;
+/** Rows that are taken over in one step when others go. */
+const KEPT_ROWS = 4_096;
+/** Texts, of at most 2,000 characters each, that one piece has. */
+const SAVED_TEXTS = 1_024;
 
 /**
  * Texts, and in JSON columns the texts of all values. While few of them differ, rows hold numbers of
@@ -32,6 +37,8 @@ export class TextVector extends Vector {
   /** With a dictionary: the entry of each row; 0 is the entry of what is no fitting value. */
   #codes = new Int32Array(0);
   #order: { key: string; order: RowOrder } | null = null;
+  /** Entries that were taken back from a saved vector. */
+  #restored = 0;
 
   constructor(type: TextualType) {
     super(type);
@@ -76,19 +83,68 @@ export class TextVector extends Vector {
     this.#order = null;
   }
 
-  protected override keepValues(indexes: Int32Array): void {
+  protected override *keepValues(indexes: Int32Array): Steps {
     const entries = this.#entries;
-    const entryAt = (row: number) => this.#entryOf(row);
     const kept = new TextEntries();
+    const dictionary = this.#dictionary === null ? null : new Dictionary(kept);
+    const codes = new Int32Array(dictionary === null ? 0 : indexes.length);
+    for (const [place, row] of indexes.entries()) {
+      if (place % KEPT_ROWS === KEPT_ROWS - 1) yield;
+      const text = entries.textAt(this.#entryOf(row));
+      if (dictionary === null) kept.put(place, text);
+      else codes[place] = dictionary.take(text);
+    }
     this.#order = null;
     this.#entries = kept;
-    if (this.#dictionary === null) {
-      for (const [place, row] of indexes.entries()) kept.put(place, entries.textAt(row));
-      return;
-    }
-    const dictionary = new Dictionary(kept);
-    this.#codes = Int32Array.from(indexes, (row) => dictionary.take(entries.textAt(entryAt(row))));
+    this.#codes = codes;
     this.#dictionary = dictionary;
+  }
+
+  override get isOrdered(): boolean {
+    return this.#entries.order.isMade;
+  }
+
+  protected override *saveValues(): Generator<SavedPart, void, undefined> {
+    const entries = this.#entries;
+    const codes = this.#codes.slice(0, this.length);
+    const dictionary = this.#dictionary === null ? null : { codes, ...this.#dictionary.saved() };
+    yield { kind: "texts", dictionary };
+    for (let from = 0; from < entries.length; from += SAVED_TEXTS) {
+      yield { kind: "entries", texts: entries.slice(from, from + SAVED_TEXTS) };
+    }
+    // Last, since entries that are given back count as changed.
+    yield { kind: "order", order: entries.order.saved() };
+  }
+
+  protected override restoreValues(part: SavedPart): void {
+    switch (part.kind) {
+      case "texts":
+        this.#restoreCodes(part.dictionary);
+        break;
+      case "entries":
+        this.#restoreTexts(part.texts);
+        break;
+      case "order":
+        this.#entries.order.restore(part.order);
+        break;
+      default:
+        throw new TypeError(`Texts are not saved as ${part.kind}.`);
+    }
+  }
+
+  #restoreCodes(saved: SavedDictionary | null): void {
+    this.#entries = new TextEntries();
+    this.#dictionary = saved === null ? null : Dictionary.of(this.#entries, saved);
+    if (saved !== null) this.#codes = saved.codes;
+    this.#restored = 0;
+  }
+
+  #restoreTexts(texts: readonly string[]): void {
+    for (const text of texts) {
+      if (this.#dictionary === null) this.#entries.put(this.#restored, text);
+      else this.#dictionary.restore(this.#restored, text);
+      this.#restored += 1;
+    }
   }
 
   override prepareOrder(): Steps {

@@ -5,6 +5,7 @@ import { CELL, isFitting, isLong } from "./cell-state.ts";
 import { keptOf, roomFor } from "./growable.ts";
 import type { RowOrder } from "./row-order.ts";
 import { finish } from "./steps.ts";
+import type { SavedPart } from "./saved-part.ts";
 import type { Steps } from "./steps.ts";
 import { bytesOf, jsonOf, storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
@@ -82,8 +83,47 @@ export abstract class Vector {
     this.#put(index, value);
   }
 
-  /** Leaves only these rows, given in ascending order; they are numbered anew from 0. */
+  /** Whether the order of its values is there already. */
+  abstract get isOrdered(): boolean;
+
+  /** Gives the vector as plain data, piece by piece. It must not change before the last piece is given. */
+  *save(): Generator<SavedPart, void, undefined> {
+    const { type, length } = this;
+    const longRows = Int32Array.from(this.#longRows);
+    yield { kind: "cells", type, length, states: this.#states.slice(0, length), longRows };
+    const mistyped = [...this.#mistyped];
+    for (let from = 0; from < mistyped.length; from += SAVED_VALUES) {
+      yield { kind: "mistyped", values: mistyped.slice(from, from + SAVED_VALUES) };
+    }
+    yield* this.saveValues();
+  }
+
+  /** Takes in one piece of a vector of the same type. Only for new vectors; all pieces, in their order. */
+  restore(part: SavedPart): void {
+    switch (part.kind) {
+      case "cells":
+        this.#length = part.length;
+        this.#states = part.states;
+        for (const row of part.longRows) this.#longRows.add(row);
+        break;
+      case "mistyped":
+        for (const [row, value] of part.values) this.#putMistyped(row, value);
+        break;
+      default:
+        this.restoreValues(part);
+    }
+  }
+
+  /** As `keepInSteps`. */
   keep(indexes: Int32Array): void {
+    finish(this.keepInSteps(indexes));
+  }
+
+  /**
+   * Leaves only these rows, given in ascending order; they are numbered anew from 0. Nobody may look at the vector
+   * between two steps.
+   */
+  *keepInSteps(indexes: Int32Array): Steps {
     const allMistyped = [...this.#mistyped];
     const longRows = [...this.#longRows];
     const places = new Map<number, number>();
@@ -103,7 +143,8 @@ export abstract class Vector {
     }
     this.#states = keptOf(this.#states, indexes);
     this.#length = indexes.length;
-    this.keepValues(indexes);
+    yield;
+    yield* this.keepValues(indexes);
   }
 
   /** Makes `order` ready in steps, between which the vector may change. */
@@ -168,7 +209,11 @@ export abstract class Vector {
   /** A blank, or a value that does not fit, takes this row. */
   protected abstract putNothing(row: number): void;
   protected abstract makeRoom(length: number): void;
-  protected abstract keepValues(indexes: Int32Array): void;
+  protected abstract keepValues(indexes: Int32Array): Steps;
+  /** Gives the fitting values as pieces. */
+  protected abstract saveValues(): Generator<SavedPart, void, undefined>;
+  /** Takes in a piece that `saveValues` has given. */
+  protected abstract restoreValues(part: SavedPart): void;
   protected abstract narrowTyped(condition: TypedCondition, mask: Uint8Array): Steps;
   /** Tells of rows with fitting values whether these canonical JSON texts hold theirs. */
   protected abstract listTest(values: ReadonlySet<string>): (row: number) => boolean;
@@ -204,6 +249,8 @@ export abstract class Vector {
 
 /** Rows that are looked for in a list in one step: their texts may be long. */
 const LISTED_ROWS = 4_096;
+/** Values, of at most 2,000 characters each, that one piece has. */
+const SAVED_VALUES = 1_024;
 /** A member of a map, and the object that it holds. */
 const MISFIT_BYTES = 100;
 const SET_ENTRY_BYTES = 32;

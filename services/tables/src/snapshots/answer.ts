@@ -2,11 +2,11 @@ import type { Reading } from "@workflow/db";
 import type { ReadingDatabase } from "../store/reading-database.ts";
 import { LongMatches } from "./long-matches.ts";
 import type { Steps } from "../engine/index.ts";
-import type { LiveTable, SeenSnapshot } from "./live-table.ts";
-import type { OnCacheEvent, Try } from "./cache-events.ts";
+import type { LiveTable } from "./live-table.ts";
+import type { OnCacheEvent, Try } from "../memory/cache-events.ts";
 import type { Question } from "./question.ts";
-import type { Slices } from "./slices.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Slices } from "../memory/slices.ts";
+import type { SeenSnapshot, Snapshot } from "./snapshot.ts";
 
 /**
  * What a try has come to: the answer, or that a surer try is needed, the one that reads whole values, or a

@@ -1,30 +1,24 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Reading } from "@workflow/db";
-import { createVector } from "../engine/index.ts";
 import type { VectorName } from "../engine/index.ts";
 import { freezeSnapshot } from "../store/export-rows.ts";
 import type { ReadingConnections, ReadingDatabase } from "../store/reading-database.ts";
 import { loadPositions } from "../store/rows-load.ts";
 import { tableNotFound } from "../store/states.ts";
-import type { HeadVersion, TableHead, TableKey } from "../store/states.ts";
-import type { OnCacheEvent } from "./cache-events.ts";
+import type { TableHead, TableKey } from "../store/states.ts";
+import type { OnCacheEvent } from "../memory/cache-events.ts";
+import { ColumnReads } from "./column-reads.ts";
 import { ColumnScans } from "./column-scans.ts";
 import { gatherChanges } from "./gather-changes.ts";
-import { loadVectors } from "./load-vectors.ts";
 import { Positions } from "./positions.ts";
-import { memberOf, parseArray } from "./read-part.ts";
+import { parseArray } from "./read-part.ts";
 import { orAborted, SharedWork } from "./shared-work.ts";
-import { LOAD_SLICE_MS, runPaced } from "./slices.ts";
-import type { Slices } from "./slices.ts";
+import { runPaced } from "../memory/slices.ts";
+import type { Slices } from "../memory/slices.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
-import type { LoadedVector } from "./snapshot.ts";
+import type { SeenSnapshot } from "./snapshot.ts";
 import type { TableMemory } from "./table-memory.ts";
-
-/** A snapshot, and the head that the table had at its revision. */
-export interface SeenSnapshot {
-  snapshot: Snapshot;
-  head: HeadVersion;
-}
+import { TableSpill } from "./table-spill.ts";
+import type { TableSpills } from "./table-spill.ts";
 
 /** A catch-up that has not begun, and the columns that it will bring up to date. */
 interface CatchUp {
@@ -42,7 +36,8 @@ export class LiveTable {
   readonly table: TableKey;
   readonly memory: TableMemory;
   readonly #connections: ReadingConnections;
-  readonly #slices: Slices;
+  readonly #spill: TableSpill;
+  readonly #reads: ColumnReads;
   readonly #onEvent: OnCacheEvent;
   readonly #scans = new ColumnScans((names, signal) => this.#load(names, signal));
   #seen: SeenSnapshot | null = null;
@@ -53,16 +48,26 @@ export class LiveTable {
     connections: ReadingConnections;
     slices: Slices;
     memory: TableMemory;
+    spills: TableSpills | null;
     head: TableHead;
     onEvent: OnCacheEvent;
   }) {
     const { companyId, tableKey } = options.head;
     this.#connections = options.connections;
-    this.#slices = options.slices;
-    this.memory = options.memory;
-    this.#onEvent = options.onEvent;
-    this.table = { companyId, tableKey };
-    options.memory.onDropped(() => (this.#seen = null));
+    const { memory, slices, onEvent } = options;
+    this.memory = memory;
+    this.#onEvent = onEvent;
+    const table = { companyId, tableKey };
+    this.table = table;
+    const spill = new TableSpill(options.spills, options.head);
+    this.#spill = spill;
+    this.#reads = new ColumnReads({ table, slices, memory, spill, onEvent });
+    memory.onColumnEvicted((snapshot, name) => spill.saveColumn(snapshot, name));
+    memory.onDropped((cause) => {
+      if (cause !== "evicted") spill.forget();
+      else if (this.#seen !== null) spill.saveTable(this.#seen);
+      this.#seen = null;
+    });
   }
 
   /** What is in memory now; null when nothing is. */
@@ -78,6 +83,7 @@ export class LiveTable {
    */
   async ensure(names: readonly VectorName[], signal?: AbortSignal): Promise<void> {
     this.#onEvent("hit", names.length - this.#missing(names).length);
+    if (this.#seen === null && this.#spill.hasTable) await this.#revive();
     if (this.#seen === null) await this.catchUp(names, signal);
     await this.#scans.read(() => this.#missing(names), signal);
   }
@@ -117,6 +123,17 @@ export class LiveTable {
       });
     });
     return orAborted(turn, signal);
+  }
+
+  /** Goes on from what is on disk. */
+  #revive(): Promise<void> {
+    return this.#inLine(async () => {
+      if (this.#seen !== null) return;
+      const seen = await this.#spill.takeTable();
+      if (seen === null) return;
+      this.#seen = seen;
+      this.memory.used(seen.snapshot, []);
+    });
   }
 
   #planCatchUp(): CatchUp {
@@ -171,51 +188,29 @@ export class LiveTable {
   }
 
   async #load(names: readonly VectorName[], signal: AbortSignal): Promise<void> {
+    // Rows may get new indexes while changes are taken in.
+    while (this.#seen?.snapshot.isChanging === true) await this.#lastTurn;
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return;
     const stopKeeping = snapshot.keepIndexes();
     try {
-      const database = this.#database(signal);
-      const loaded = await this.#readColumns(database, snapshot, {
-        names,
-        isFrozen: false,
-        signal,
-      });
-      if (this.#seen?.snapshot !== snapshot) return;
-      if (loaded === null) return this.#lose();
-      for (const column of loaded) snapshot.put(column);
-      this.memory.used(snapshot, names);
+      for (const column of await this.#reads.fromDisk(snapshot, names, signal)) {
+        snapshot.put(column);
+      }
+      const missing = names.filter((name) => !snapshot.has(name));
+      if (missing.length > 0) {
+        const wanted = { names: missing, isFrozen: false, signal };
+        const loaded = await this.#reads.fromDatabase(this.#database(signal), snapshot, wanted);
+        if (this.#seen?.snapshot !== snapshot) return;
+        if (loaded === null) return this.#lose();
+        for (const column of loaded) snapshot.put(column);
+      }
+      if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, names);
     } catch (error) {
       if (signal.aborted) this.#onEvent("scan abandoned");
       throw error;
     } finally {
       stopKeeping();
-    }
-  }
-
-  async #readColumns(
-    database: Reading,
-    snapshot: Snapshot,
-    { names, ...turns }: { names: readonly VectorName[]; isFrozen: boolean; signal?: AbortSignal },
-  ): Promise<LoadedVector[] | null> {
-    this.#onEvent("load", names.length);
-    this.#onEvent("scan");
-    const load = this.memory.load();
-    try {
-      return await loadVectors({
-        database,
-        tableKey: this.table.tableKey,
-        snapshot,
-        names,
-        inTurns: async (steps) => {
-          const { companyId } = this.table;
-          const owner = { companyId, sliceMs: LOAD_SLICE_MS, ...turns };
-          await this.#slices.run(owner, steps, () => true);
-        },
-        onGrown: (bytes) => load.grown(bytes),
-      });
-    } finally {
-      load.end();
     }
   }
 
@@ -228,7 +223,7 @@ export class LiveTable {
     const missing = names.filter((name) => !snapshot.isCurrent([name]));
     if (missing.length === 0) return;
     const wanted = { names: missing, isFrozen: true };
-    const loaded = await this.#readColumns(transaction, snapshot, wanted);
+    const loaded = await this.#reads.fromDatabase(transaction, snapshot, wanted);
     if (loaded === null) throw new Error("A transaction has seen two histories.");
     for (const column of loaded) snapshot.putCurrent(column);
     if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, missing);
@@ -299,39 +294,17 @@ export class LiveTable {
     const { history, revision, schemaRevision, nextPosition, positions: given, datas } = found;
     const positions = given === null ? Positions.dense(nextPosition) : Positions.of(given);
     const snapshot = new Snapshot(history, revision, positions);
-    if (datas !== null) await this.#takeDatas(snapshot, names, parseArray(datas));
+    if (datas !== null) await this.#reads.ofDatas(snapshot, names, parseArray(datas));
     const seen = { snapshot, head: { schemaRevision, history } };
     this.#seen = seen;
     this.memory.used(snapshot, names);
     return seen;
   }
 
-  /** Makes columns of the data of all rows, as it was at the snapshot's revision. */
-  async #takeDatas(
-    snapshot: Snapshot,
-    names: readonly VectorName[],
-    datas: readonly unknown[],
-  ): Promise<void> {
-    this.#onEvent("load", names.length);
-    const load = this.memory.load();
-    let bytes = 0;
-    try {
-      for (const { key, type } of names) {
-        const vector = createVector(type);
-        vector.append(datas.map((data) => memberOf(data, key)));
-        bytes += vector.bytes;
-        load.grown(bytes);
-        snapshot.putCurrent({ key, type, vector });
-        await nextTurn();
-      }
-    } finally {
-      load.end();
-    }
-  }
-
   #lose(): void {
     this.#onEvent("lost");
     this.memory.forget();
+    this.#spill.forget();
     this.#seen = null;
   }
 }

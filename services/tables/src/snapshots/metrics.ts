@@ -7,7 +7,7 @@ import type {
   MemoryUse,
   OnCacheEvent,
   Try,
-} from "./cache-events.ts";
+} from "../memory/cache-events.ts";
 
 /** What is counted. */
 export interface CacheCounters {
@@ -64,6 +64,18 @@ export function countEvents(
     name: "tables_threads_lost_total",
     help: "Threads that ended with the columns they held, for want of memory or by a fault.",
   });
+  const spilled = counterIn(registry, {
+    name: "tables_spill_total",
+    help: "Columns and tables' rows that went to disk (saved) and came back (restored); given up for others there (evicted), for want of room (skipped), or by a fault of the disk (failed).",
+    labelNames: ["outcome"],
+  });
+  gaugeIn(registry, {
+    name: "tables_spill_bytes",
+    help: "What columns and tables' rows take up on disk.",
+    collect() {
+      this.set(usage().spilledBytes);
+    },
+  });
   const tables = cacheMetrics(registry, "table_columns", () => {
     const { tables: entries, bytes } = usage();
     return { entries, bytes };
@@ -79,6 +91,11 @@ export function countEvents(
     ["left", (count) => ended.inc({ reason: "caller_left" }, count)],
     ["refused", (count) => ended.inc({ reason: "threads_lost" }, count)],
     ["withdrawn", (count) => withdrawn.inc(count)],
+    ["spilled", (count) => spilled.inc({ outcome: "saved" }, count)],
+    ["restored", (count) => spilled.inc({ outcome: "restored" }, count)],
+    ["spill evicted", (count) => spilled.inc({ outcome: "evicted" }, count)],
+    ["spill skipped", (count) => spilled.inc({ outcome: "skipped" }, count)],
+    ["spill failed", (count) => spilled.inc({ outcome: "failed" }, count)],
     ["table hit", (count) => repeat(count, () => tables.hit())],
     ["table miss", (count) => repeat(count, () => tables.miss())],
   ]);

@@ -1,6 +1,6 @@
 /** Where rows lie, in ascending order: index in memory → position in the table. */
 export class Positions {
-  #values: Float64Array;
+  #values: Float64Array<ArrayBuffer>;
   #size = 0;
 
   constructor(capacity = 16) {
@@ -15,7 +15,7 @@ export class Positions {
   }
 
   /** Given in ascending order. */
-  static of(values: readonly number[]): Positions {
+  static of(values: readonly number[] | Float64Array): Positions {
     const positions = new Positions(Math.max(values.length, 16));
     for (const value of values) positions.push(value);
     return positions;
@@ -52,6 +52,11 @@ export class Positions {
     }
     this.#values[this.#size] = position;
     this.#size += 1;
+  }
+
+  /** All of them; null when each is its own index. */
+  saved(): Float64Array<ArrayBuffer> | null {
+    return this.last === this.#size - 1 ? null : this.#values.slice(0, this.#size);
   }
 
   /** The index of a position; -1 when it is not there. */

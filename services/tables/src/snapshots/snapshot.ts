@@ -1,5 +1,6 @@
 import type { Steps, Vector, VectorName, VectorType } from "../engine/index.ts";
-import type { Positions } from "./positions.ts";
+import type { HeadVersion } from "../store/states.ts";
+import { Positions } from "./positions.ts";
 import type { TableSource } from "./table-source.ts";
 
 /** A vector, and the revision up to which it knows the table. */
@@ -30,6 +31,23 @@ export interface ChangeSet {
   readonly deleted: readonly number[];
 }
 
+/** Where rows lie, without the columns, as plain data. */
+export interface SavedRows {
+  readonly history: string;
+  readonly revision: number;
+  readonly layout: number;
+  /** Null when each row's index is its position. */
+  readonly positions: Float64Array<ArrayBuffer> | null;
+  /** 1 for rows that exist, 0 for deleted ones. */
+  readonly live: Uint8Array<ArrayBuffer>;
+}
+
+/** A snapshot, and the head that the table had at its revision. */
+export interface SeenSnapshot {
+  readonly snapshot: Snapshot;
+  readonly head: HeadVersion;
+}
+
 /** Dead rows are cleared away when they are more than this part of all, and worth the work. */
 const DEAD_SHARE_MAX = 0.25;
 const DEAD_MIN = 64;
@@ -44,10 +62,12 @@ const STEP_ROWS = 1_000;
 export class Snapshot implements TableSource {
   /** Of the database, when all of this was read. */
   readonly history: string;
+  static #layouts = 0;
+  #layout = (Snapshot.#layouts += 1);
   #revision: number;
   #positions: Positions;
   /** 1 for rows that exist, 0 for deleted ones. */
-  #live: Uint8Array;
+  #live: Uint8Array<ArrayBuffer>;
   #liveCount: number;
   #readers = 0;
   #changes = 0;
@@ -61,6 +81,37 @@ export class Snapshot implements TableSource {
     this.#positions = positions;
     this.#live = new Uint8Array(Math.max(positions.size, 16)).fill(1, 0, positions.size);
     this.#liveCount = positions.size;
+  }
+
+  /** The snapshot that has given these, without columns. It takes the place of that snapshot. */
+  static of({ history, revision, layout, positions, live }: SavedRows): Snapshot {
+    const size = live.length;
+    const places = positions === null ? Positions.dense(size) : Positions.of(positions);
+    const snapshot = new Snapshot(history, revision, places);
+    snapshot.#layout = layout;
+    snapshot.#live = live;
+    snapshot.#liveCount = live.reduce((count, isLive) => count + isLive, 0);
+    return snapshot;
+  }
+
+  /** Where the rows lie, as plain data that shares no memory with the snapshot. */
+  save(): SavedRows {
+    const { history, revision, layout } = this;
+    const live = this.#live.slice(0, this.size);
+    return { history, revision, layout, positions: this.#positions.saved(), live };
+  }
+
+  /**
+   * Which rows lie at which indexes: snapshots of the same layout agree in that, as far as both know the rows. No
+   * two snapshots of one process have the same, except one and what was saved of it.
+   */
+  get layout(): number {
+    return this.#layout;
+  }
+
+  /** Whether changes are being taken in: columns may be halfway. */
+  get isChanging(): boolean {
+    return this.#isChanging;
   }
 
   get revision(): number {
@@ -118,6 +169,11 @@ export class Snapshot implements TableSource {
     const loaded = this.#vectors.get(idOf({ key, type }));
     if (loaded === undefined) throw new Error(`The column ${key} (${type}) is not in memory.`);
     return loaded.vector;
+  }
+
+  /** A column; undefined when it is not here. */
+  loaded(name: VectorName): LoadedVector | undefined {
+    return this.#vectors.get(idOf(name));
   }
 
   vectors(): Iterable<LoadedVector> {
@@ -200,7 +256,7 @@ export class Snapshot implements TableSource {
     for (const watcher of this.#watchers) {
       for (const position of rows.keys()) watcher.add(position);
     }
-    this.#clearDead();
+    yield* this.#clearDead();
     this.#isChanging = false;
   }
 
@@ -240,7 +296,8 @@ export class Snapshot implements TableSource {
     this.#live[index] = 1;
   }
 
-  #clearDead(): void {
+  /** Gives rows new indexes. Whoever needs theirs must not come before the last step (`isChanging`). */
+  *#clearDead(): Steps {
     const dead = this.size - this.#liveCount;
     if (this.#readers > 0 || dead < DEAD_MIN || dead <= this.size * DEAD_SHARE_MAX) return;
     const kept = new Int32Array(this.#liveCount);
@@ -249,12 +306,15 @@ export class Snapshot implements TableSource {
       if (this.isLive(index)) kept[count++] = index;
     }
     for (const { vector } of this.#vectors.values()) {
+      yield;
       // One that is behind hears of the rows that it does not know with the next changes.
       vector.append(Array.from({ length: this.size - vector.length }));
-      vector.keep(kept);
+      yield* vector.keepInSteps(kept);
     }
+    yield;
     this.#positions = this.#positions.kept(kept);
     this.#live = new Uint8Array(Math.max(count, 16)).fill(1, 0, count);
+    this.#layout = Snapshot.#layouts += 1;
   }
 }
 

@@ -1,11 +1,14 @@
 import type { VectorName } from "../engine/index.ts";
-import type { LoadLimits } from "./load-limits.ts";
-import type { Cached, MemoryBudget } from "./memory-budget.ts";
+import type { LoadLimits } from "../memory/load-limits.ts";
+import type { Cached, MemoryBudget } from "../memory/memory-budget.ts";
 import { idOf } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** What a table takes up beside its rows and columns; a rough figure. */
 const BASE_BYTES = 1_024;
+
+/** Why a table's memory was given back: others need it, or what is in it is of no use any more. */
+export type DropCause = "evicted" | "useless";
 
 /** What one table takes up of the memory for columns: a place for itself, and one for each column. */
 export class TableMemory implements Cached {
@@ -15,7 +18,8 @@ export class TableMemory implements Cached {
   readonly #slots = new Map<string, Cached>();
   readonly #loads = new Set<Cached>();
   readonly #uses = new Map<string, { readonly name: VectorName; count: number }>();
-  readonly #onDropped: (() => void)[] = [];
+  readonly #onDropped: ((cause: DropCause) => void)[] = [];
+  #onColumnEvicted: (snapshot: Snapshot, name: VectorName) => void = () => {};
   #snapshot: Snapshot | null = null;
   #users = 0;
 
@@ -29,14 +33,19 @@ export class TableMemory implements Cached {
     return this.#users > 0;
   }
 
-  /** To be told when everything was given back because others need the memory. */
-  onDropped(hear: () => void): void {
+  /** To be told when everything was given back. */
+  onDropped(hear: (cause: DropCause) => void): void {
     this.#onDropped.push(hear);
   }
 
-  drop(): void {
+  /** To be told before a column is dropped because others need the memory. */
+  onColumnEvicted(hear: (snapshot: Snapshot, name: VectorName) => void): void {
+    this.#onColumnEvicted = hear;
+  }
+
+  drop(cause: DropCause = "evicted"): void {
     this.forget();
-    for (const hear of this.#onDropped) hear();
+    for (const hear of this.#onDropped) hear(cause);
   }
 
   /** Keeps the table and these columns in memory, once they are there, until the result is called. */
@@ -146,6 +155,7 @@ export class TableMemory implements Cached {
       },
       drop: () => {
         this.#slots.delete(id);
+        this.#onColumnEvicted(snapshot, { key, type });
         snapshot.drop({ key, type });
       },
     };

@@ -5,17 +5,21 @@ import { isSameHead } from "../store/states.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 import { answerBy } from "./answer.ts";
 import type { Asked } from "./answer.ts";
-import type { CacheUsage, MemoryUse, OnCacheEvent } from "./cache-events.ts";
+import type { CacheUsage, MemoryUse, OnCacheEvent } from "../memory/cache-events.ts";
 import type { Figures } from "./figures.ts";
 import { LiveTable } from "./live-table.ts";
-import { LoadLimits } from "./load-limits.ts";
-import { MemoryBudget } from "./memory-budget.ts";
+import { LoadLimits } from "../memory/load-limits.ts";
+import { MemoryBudget } from "../memory/memory-budget.ts";
 import { readPage } from "./read-page.ts";
 import type { ReadPage, RowPage } from "./read-page.ts";
 import { aggregateQuestion, distinctQuestion, pageQuestion } from "./question.ts";
 import type { PagePlan, Question } from "./question.ts";
-import { Slices } from "./slices.ts";
+import { Slices } from "../memory/slices.ts";
+import { SpillDisk } from "../memory/spill-disk.ts";
+import type { SpillFile, SpillPlace } from "../memory/spill-file.ts";
 import { TableMemory } from "./table-memory.ts";
+import { createTableSpills, TableSpill } from "./table-spill.ts";
+import type { TableSpills } from "./table-spill.ts";
 
 /** An answer; null when the head is not the table's any more, so that the question may mean another one. */
 export type Answered<Answer> = { answer: Answer } | null;
@@ -40,6 +44,10 @@ export interface Reader {
   invalidate(table: TableName): void;
 }
 
+/** Of the memory for columns, as much may be on its way to disk besides. */
+const PENDING_PART = 1 / 8;
+const PENDING_BYTES_MIN = 4 * 1024 * 1024;
+
 /** What a table reader needs. */
 export interface TableReaderOptions {
   connections: ReadingConnections;
@@ -47,6 +55,8 @@ export interface TableReaderOptions {
   cacheBytesMax: number;
   /** What questions of one company may use at a time; by default as much, or 64 MiB if that is more. */
   companyBytesMax?: number | undefined;
+  /** Where columns go for which memory has no room; without it they are read from the database again. */
+  spill?: (Omit<SpillPlace, "directory"> & { readonly file: SpillFile }) | undefined;
   onEvent?: OnCacheEvent;
 }
 
@@ -64,6 +74,8 @@ export class TableReader implements Reader {
   readonly #limits: LoadLimits;
   readonly #onEvent: OnCacheEvent;
   readonly #slices = new Slices();
+  readonly #disk: SpillDisk | null;
+  readonly #spills: TableSpills | null;
   readonly #tables = new Map<string, LiveTable>();
 
   constructor(options: TableReaderOptions) {
@@ -75,6 +87,13 @@ export class TableReader implements Reader {
     this.#limits = new LoadLimits(this.#budget, companyBytesMax, (limit) =>
       onEvent(`refused ${limit}`),
     );
+    const { spill } = options;
+    const pendingBytesMax = Math.max(cacheBytesMax * PENDING_PART, PENDING_BYTES_MIN);
+    this.#disk =
+      spill === undefined
+        ? null
+        : new SpillDisk({ ...spill, pendingBytesMax, slices: this.#slices, onEvent });
+    this.#spills = this.#disk === null ? null : createTableSpills(this.#disk, spill?.rowsMin);
   }
 
   /** Estimate of the memory in use. */
@@ -84,7 +103,11 @@ export class TableReader implements Reader {
 
   /** What is in memory. */
   get usage(): CacheUsage {
-    return { tables: this.#tables.size, bytes: this.#budget.bytes };
+    return {
+      tables: this.#tables.size,
+      bytes: this.#budget.bytes,
+      spilledBytes: this.#disk?.bytes ?? 0,
+    };
   }
 
   /** What the memory is taken up by. */
@@ -133,9 +156,11 @@ export class TableReader implements Reader {
   }
 
   /** To be told that a table is gone, or was never there for this company. */
-  invalidate({ companyId, tableId }: TableName): void {
+  invalidate(table: TableName): void {
+    const { companyId, tableId } = table;
     const live = this.#tables.get(tableId);
-    if (live?.table.companyId === companyId) live.memory.drop();
+    if (live?.table.companyId === companyId) live.memory.drop("useless");
+    else new TableSpill(this.#spills, table).forget();
   }
 
   /** Of columns that have caught up there is nothing more to be read. */
@@ -175,13 +200,14 @@ export class TableReader implements Reader {
     }
     this.#onEvent("table miss");
     // In another history the table may have another key.
-    known?.memory.drop();
+    known?.memory.drop("useless");
     const memory = new TableMemory({ budget: this.#budget, limits: this.#limits }, companyId);
     const connections = this.#connections;
     const live = new LiveTable({
       connections,
       slices: this.#slices,
       memory,
+      spills: this.#spills,
       head,
       onEvent: this.#onEvent,
     });

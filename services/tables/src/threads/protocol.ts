@@ -3,7 +3,8 @@ import { AppError, toAppError } from "@workflow/errors";
 import type { AppErrorOptions, Reason } from "@workflow/errors";
 import type { RowQuery } from "../domain/row-query.ts";
 import type { AggregateQuery, DistinctQuery, DistinctValues } from "../engine/index.ts";
-import type { CacheEvent, CacheUsage, MemoryUse } from "../snapshots/cache-events.ts";
+import type { CacheEvent, CacheUsage, MemoryUse } from "../memory/cache-events.ts";
+import type { SpillPlace } from "../memory/spill-file.ts";
 import type { Answered, Figures, Outcome, PlannedPage } from "../snapshots/index.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 
@@ -16,6 +17,8 @@ import type { TableHead, TableName } from "../store/states.ts";
 export interface ThreadOptions {
   readonly cacheBytesMax: number;
   readonly companyBytesMax: number | undefined;
+  /** Where columns go for which memory has no room. */
+  readonly spill: SpillPlace | undefined;
 }
 
 /** What a thread may be asked, and what it answers. */

@@ -1,5 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { CacheEvent } from "../snapshots/cache-events.ts";
+import type { CacheEvent } from "../memory/cache-events.ts";
+import { SpillFile } from "../memory/spill-file.ts";
+import type { SpillPlace } from "../memory/spill-file.ts";
 import { TableReader } from "../snapshots/index.ts";
 import type { ReadingCaller } from "../store/reading-database.ts";
 import { fromPlainError, toPlainError } from "./protocol.ts";
@@ -26,6 +28,7 @@ const reader = new TableReader({
   connections,
   cacheBytesMax: options.cacheBytesMax,
   companyBytesMax: options.companyBytesMax,
+  spill: await openSpill(options.spill),
   onEvent: count,
 });
 /** What is being answered, by the ids of questions. */
@@ -86,6 +89,18 @@ async function work(
       return reader.figures(question.query.head, question.query.query, caller);
     case "memoryUse":
       return reader.memoryUse();
+  }
+}
+
+/** Without a file the thread reads from the database what it has no room for; who runs the service hears of it. */
+async function openSpill(place: SpillPlace | undefined) {
+  if (place === undefined) return undefined;
+  const { directory, bytesMax } = place;
+  try {
+    return { ...place, file: await SpillFile.open(directory, bytesMax) };
+  } catch {
+    count("spill failed");
+    return undefined;
   }
 }
 

@@ -3,12 +3,13 @@ import type { Registry } from "prom-client";
 import type { CompanyConnections } from "../company-connections.ts";
 import type { RowQuery } from "../domain/row-query.ts";
 import type { AggregateQuery, DistinctQuery, DistinctValues } from "../engine/index.ts";
-import type { CacheUsage, MemoryUse } from "../snapshots/cache-events.ts";
+import type { CacheUsage, MemoryUse } from "../memory/cache-events.ts";
 import type { Answered, Figures, Reader, RowPage } from "../snapshots/index.ts";
-import { LoadLimits } from "../snapshots/load-limits.ts";
+import { LoadLimits } from "../memory/load-limits.ts";
 import { countEvents, showCache } from "../snapshots/metrics.ts";
 import type { ReadingCaller } from "../store/reading-database.ts";
 import type { TableHead, TableName } from "../store/states.ts";
+import type { SpillPlace } from "../memory/spill-file.ts";
 import { Thread, ThreadEnded } from "./thread.ts";
 import { Trials } from "./trials.ts";
 
@@ -21,6 +22,8 @@ export interface TableThreadsOptions {
   cacheBytesMax: number;
   /** What questions of one company may use of one thread at a time; see `TableReaderOptions`. */
   companyBytesMax?: number | undefined;
+  /** Where columns go for which memory has no room, those of all threads; by default nowhere. */
+  spill?: SpillPlace | undefined;
   /** What V8 may have for the objects of one thread, in MiB; by default what its columns may need. */
   heapMb?: number | undefined;
   /** How long questions about a table are refused that has ended a thread the first time, by default 1 s. */
@@ -129,7 +132,7 @@ export class TableThreads implements Reader {
   }
 
   #start(): Thread {
-    const { connections, threads, cacheBytesMax, logger } = this.#options;
+    const { connections, threads, cacheBytesMax, spill, logger } = this.#options;
     const bytes = Math.ceil(cacheBytesMax / threads);
     const inUseMax = 2 * LoadLimits.companyBytesMax(bytes);
     const { heapMb = HEAP_BASE_MB + Math.ceil(inUseMax / MIB) } = this.#options;
@@ -137,6 +140,7 @@ export class TableThreads implements Reader {
       connections,
       cacheBytesMax: bytes,
       companyBytesMax: this.#options.companyBytesMax,
+      spill: spill && { ...spill, bytesMax: Math.floor(spill.bytesMax / threads) },
       heapMb,
       onEvents: (events) => {
         for (const [event, count] of events) this.#events.count(event, count);
@@ -153,6 +157,7 @@ export class TableThreads implements Reader {
     return {
       tables: usages.reduce((sum, { tables }) => sum + tables, 0),
       bytes: usages.reduce((sum, { bytes }) => sum + bytes, 0),
+      spilledBytes: usages.reduce((sum, { spilledBytes }) => sum + spilledBytes, 0),
     };
   }
 

@@ -2,7 +2,8 @@ import { Worker } from "node:worker_threads";
 import { AppError } from "@workflow/errors";
 import type { CompanyConnections } from "../company-connections.ts";
 import type { RowQuery } from "../domain/row-query.ts";
-import type { CacheUsage } from "../snapshots/cache-events.ts";
+import type { CacheUsage } from "../memory/cache-events.ts";
+import type { SpillPlace } from "../memory/spill-file.ts";
 import type { Answered, RowPage } from "../snapshots/index.ts";
 import type { ReadingCaller } from "../store/reading-database.ts";
 import type { TableHead, TableName } from "../store/states.ts";
@@ -20,6 +21,8 @@ import { Statements } from "./statements.ts";
 
 const PROGRAM = new URL("./table-thread.ts", import.meta.url);
 
+const NOTHING: CacheUsage = { tables: 0, bytes: 0, spilledBytes: 0 };
+
 /** The thread has ended before it has answered. */
 export class ThreadEnded extends Error {}
 
@@ -29,6 +32,7 @@ export interface ThreadResources {
   /** Memory for columns. */
   cacheBytesMax: number;
   companyBytesMax: number | undefined;
+  spill: SpillPlace | undefined;
   /** What V8 may have for all of the thread's objects, in MiB; with more the thread ends. */
   heapMb: number;
   onEvents(events: CountedEvents): void;
@@ -47,11 +51,11 @@ export class Thread {
   readonly #served = new Map<number, AbortController>();
   #asks = 0;
   #ended: ThreadEnded | null = null;
-  #usage: CacheUsage = { tables: 0, bytes: 0 };
+  #usage = NOTHING;
 
   constructor(resources: ThreadResources) {
-    const { connections, cacheBytesMax, companyBytesMax, heapMb } = resources;
-    const workerData: ThreadOptions = { cacheBytesMax, companyBytesMax };
+    const { connections, cacheBytesMax, companyBytesMax, spill, heapMb } = resources;
+    const workerData: ThreadOptions = { cacheBytesMax, companyBytesMax, spill };
     this.#resources = resources;
     this.#statements = new Statements(connections, (ask, page) => this.#pages.get(ask)?.(page));
     this.#worker = new Worker(PROGRAM, {
@@ -70,7 +74,7 @@ export class Thread {
 
   /** As it was told last. */
   get usage(): CacheUsage {
-    return this.#ended === null ? this.#usage : { tables: 0, bytes: 0 };
+    return this.#ended === null ? this.#usage : NOTHING;
   }
 
   /** @throws ThreadEnded, or the reason of the caller's signal when that is aborted first */

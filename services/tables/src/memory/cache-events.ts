@@ -10,7 +10,9 @@ export type MemoryLimit = "table" | "company" | "all";
  * is in memory or not; a try gave the answer, or came to nothing (`none`). A scan reads columns, one that
  * nobody waits for any more is `abandoned`; a catch-up reads what has changed. A question is `refused`
  * for want of memory, or because others about its table have ended threads; it ends when its caller has gone
- * (`left`), and a statement is `withdrawn` then before it is made.
+ * (`left`), and a statement is `withdrawn` then before it is made. What is given back may be `spilled`, and
+ * `restored` from disk; it is `skipped` when there is no room on its way or on disk, the disk may have `failed`, and
+ * a company's own may be `evicted` from there for others.
  */
 export type CacheEvent =
   | "hit"
@@ -24,6 +26,11 @@ export type CacheEvent =
   | "withdrawn"
   | "refused"
   | `refused ${MemoryLimit}`
+  | "spilled"
+  | "restored"
+  | "spill skipped"
+  | "spill evicted"
+  | "spill failed"
   | "table hit"
   | "table miss"
   | `${Try} answer`
@@ -37,6 +44,8 @@ export interface CacheUsage {
   /** Tables of which something is there. */
   readonly tables: number;
   readonly bytes: number;
+  /** On disk. */
+  readonly spilledBytes: number;
 }
 
 /** Bytes by company. */

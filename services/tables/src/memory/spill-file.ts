@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, unlink } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { Extents } from "./extents.ts";
+import type { Extent } from "./extents.ts";
+
+/** Where a process keeps what memory has no room for. */
+export interface SpillPlace {
+  /** A directory on a disk of this machine. */
+  readonly directory: string;
+  /** How many bytes may lie there. */
+  readonly bytesMax: number;
+  /** Smaller tables are read from the database again; by default 1,000 rows. */
+  readonly rowsMin?: number | undefined;
+}
+
+/** Bytes in the file, and what they have to be. */
+export interface Stored {
+  readonly extent: Extent;
+  /** Of the pieces, in their order. */
+  readonly lengths: readonly number[];
+  readonly checksum: number;
+}
+
+/**
+ * Makes the directory when it is missing, and tries it.
+ *
+ * @throws Error that names the setting when the directory cannot be used
+ */
+export async function prepareSpill({ directory, bytesMax }: SpillPlace): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const file = await SpillFile.open(directory, bytesMax);
+    await file.close();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `TABLES_SPILL_DIR: the directory ${directory} cannot be used (${why}).`;
+    throw new Error(message, { cause });
+  }
+}
+
+/**
+ * A file without a name: it is gone when the process ends, however that ends. Nobody else can open it, and only
+ * the user of the process could have, in the moment before its name was taken away.
+ */
+export class SpillFile {
+  readonly #file: FileHandle;
+  readonly #extents: Extents;
+
+  private constructor(file: FileHandle, bytesMax: number) {
+    this.#file = file;
+    this.#extents = new Extents(bytesMax);
+  }
+
+  /**
+   * @param directory exists
+   * @throws Error of the file system
+   */
+  static async open(directory: string, bytesMax: number): Promise<SpillFile> {
+    const path = join(directory, `columns-${randomUUID()}`);
+    const file = await open(path, "wx+", 0o600);
+    await unlink(path);
+    return new SpillFile(file, bytesMax);
+  }
+
+  /**
+   * Writes pieces; null when there is no room for them in one place.
+   *
+   * @throws Error of the file system
+   */
+  async write(pieces: readonly Buffer[]): Promise<Stored | null> {
+    const lengths = pieces.map(({ length }) => length);
+    const bytes = lengths.reduce((sum, length) => sum + length, 0);
+    const extent = this.#extents.take(bytes);
+    if (extent === null) return null;
+    try {
+      const { bytesWritten } = await this.#file.writev(pieces, extent.offset);
+      if (bytesWritten !== bytes) {
+        throw new Error("The disk has taken only a part of what was written.");
+      }
+    } catch (error) {
+      this.#extents.give(extent);
+      throw error;
+    }
+    return { extent, lengths, checksum: checksumOf(pieces) };
+  }
+
+  /**
+   * Reads the pieces that were written.
+   *
+   * @throws Error of the file system, or when the bytes are not those that were written
+   */
+  async read({ extent, lengths, checksum }: Stored): Promise<Buffer[]> {
+    // Each by itself: what is made of a piece may keep its memory, and not that of the others.
+    const pieces = lengths.map((length) => Buffer.allocUnsafeSlow(length));
+    let { offset } = extent;
+    for (let from = 0; from < pieces.length; from += PIECES_AT_ONCE) {
+      const { bytesRead } = await this.#file.readv(
+        pieces.slice(from, from + PIECES_AT_ONCE),
+        offset,
+      );
+      offset += bytesRead;
+    }
+    if (checksumOf(pieces) !== checksum) throw new Error("The disk has not kept what was written.");
+    return pieces;
+  }
+
+  /** Gives the room back. Nothing may be reading it. */
+  free({ extent }: Stored): void {
+    this.#extents.give(extent);
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+/** Systems read into 1,024 pieces at once at the most. */
+const PIECES_AT_ONCE = 512;
+
+function checksumOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => crc32(piece, sum), 0);
+}
