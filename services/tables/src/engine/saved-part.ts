@@ -1,5 +1,5 @@
+import type { ColumnType } from "../domain/column.ts";
 import type { StoredValue } from "./stored-value.ts";
-import type { VectorType } from "./vector.ts";
 
 /** An order as plain data, and which indexes it has not taken in. */
 export interface SavedOrder {
@@ -18,7 +18,7 @@ export interface SavedOrder {
 export type SavedPart =
   | {
       readonly kind: "cells";
-      readonly type: VectorType;
+      readonly type: ColumnType | "any";
       readonly length: number;
       readonly states: Uint8Array<ArrayBuffer>;
       readonly longRows: Int32Array<ArrayBuffer>;
