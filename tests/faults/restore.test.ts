@@ -21,14 +21,7 @@ import { startApart } from "../support/apart/start-apart.ts";
 import { takeBaseBackup } from "../support/base-backup.ts";
 import { LONG } from "./support/length.ts";
 import { until2xx } from "./support/repeat.ts";
-import {
-  idOf,
-  create,
-  activate,
-  startRun,
-  endOf,
-  deliveries,
-} from "./support/greeting-runs.ts";
+import { idOf, create, activate, startRun, endOf, deliveries } from "./support/greeting-runs.ts";
 
 /*
  * A physical backup of a system under load is restored while NATS still has everything that came after it. Each
