@@ -62,15 +62,11 @@ export function useResend() {
   });
   // A step without a connection lists ten candidates: connections of earlier cases would crowd out its own.
   afterEach(() => disconnectAll(system, connected.splice(0)));
-  // The log is whole after the last case only.
-  afterAll(() => {
-    expect(logged.join("")).toContain("ActionsService/");
-    expect(logged.join("")).not.toContain("canary");
-  });
   afterAll(async () => {
     await system.stop();
     await server.close();
     await elsewhere.close();
+    expectNoCanaryIn(logged.join(""));
   });
 
   return {
@@ -100,6 +96,12 @@ export function useResend() {
       runToEnd(system, await createActive(system, { steps }), given),
     onlyRequest: () => onlyOf(server.requests),
   };
+}
+
+/** The log of all cases tells of actions, and holds no key. */
+function expectNoCanaryIn(logged: string): void {
+  expect(logged).toContain("ActionsService/");
+  expect(logged).not.toContain("canary");
 }
 
 async function connect(system: WholeSystem, apiKey: string, { key }: Company): Promise<string> {

@@ -7,7 +7,7 @@ const bench = useConnections();
 
 describe("ListBankAccounts", () => {
   const list = (connectionId: string) =>
-    bench.one.listBankAccounts({ connectionId }, { identity: asCaller });
+    bench.replicas.one.listBankAccounts({ connectionId }, { identity: asCaller });
 
   it("reads the accounts, with our own credentials beside the connection's", async () => {
     bench.handler = () => ({

@@ -15,7 +15,7 @@ describe("what opens an account", () => {
     const connectionId = await bench.connectRillet("key-1");
     expect(await bench.keySeenByAction(connectionId)).toBe("Bearer key-1");
     const request = { provider: "rillet", connectionId, name: "", apiKey: "key-2", fields: {} };
-    await bench.other.connectApiKey(request, { identity: asCaller });
+    await bench.replicas.other.connectApiKey(request, { identity: asCaller });
     const seen = async () => (await bench.keySeenByAction(connectionId)) === "Bearer key-2";
     await waitFor(seen);
   });
@@ -28,7 +28,7 @@ describe("what opens an account", () => {
     `);
     try {
       const request = { provider: "rillet", connectionId, name: "", apiKey: "key-4", fields: {} };
-      await bench.other.connectApiKey(request, { identity: asCaller });
+      await bench.replicas.other.connectApiKey(request, { identity: asCaller });
       const seen = async () => (await bench.keySeenByAction(connectionId)) === "Bearer key-4";
       await waitFor(seen);
     } finally {
@@ -95,7 +95,10 @@ describe("credentials at rest", () => {
       where stolen.id = ${to} and source.id = ${from}
     `);
     bench.server.requests.length = 0;
-    const verifying = bench.one.verifyConnection({ connectionId: to }, { identity: asCaller });
+    const verifying = bench.replicas.one.verifyConnection(
+      { connectionId: to },
+      { identity: asCaller },
+    );
     expect((await errorOf(verifying)).reason).toBe("INTERNAL_ERROR");
     expect(bench.server.requests).toEqual([]);
   });
@@ -112,7 +115,7 @@ describe("changes at the same time", () => {
       await replaced.promise;
       return { status: 401, body: { detail: "no" } };
     };
-    const verifying = bench.one.verifyConnection({ connectionId }, { identity: asCaller });
+    const verifying = bench.replicas.one.verifyConnection({ connectionId }, { identity: asCaller });
     await asked.promise;
     await bench.connectRillet("key-new", connectionId);
     replaced.resolve();
@@ -125,7 +128,7 @@ describe("changes at the same time", () => {
     const connectionId = await bench.connectRillet("key-to-end");
     const endings = await Promise.allSettled(
       Array.from({ length: 10 }, (_, n) =>
-        (n % 2 === 0 ? bench.one : bench.other).deleteConnection(
+        (n % 2 === 0 ? bench.replicas.one : bench.replicas.other).deleteConnection(
           { connectionId },
           { identity: asCaller },
         ),
@@ -137,7 +140,7 @@ describe("changes at the same time", () => {
 
 describe("DeleteConnection", () => {
   const remove = (connectionId: string) =>
-    bench.one.deleteConnection({ connectionId }, { identity: asCaller });
+    bench.replicas.one.deleteConnection({ connectionId }, { identity: asCaller });
 
   it("ends a connection whose credentials do not open any more", async () => {
     const connectionId = await bench.addActive("plaid", { accessToken: "access-canary" });

@@ -10,7 +10,9 @@ describe("a host that a caller enters", () => {
     async (domain) => {
       const fields = { domain };
       const request = { provider: "odoo", connectionId: "", name: "", apiKey: "key", fields };
-      const error = await errorOf(bench.one.connectApiKey(request, { identity: asCaller }));
+      const error = await errorOf(
+        bench.replicas.one.connectApiKey(request, { identity: asCaller }),
+      );
       expect(error.reason).toBe("BAD_REQUEST");
       expect(error.violations).toEqual([expect.objectContaining({ path: ["domain"] })]);
     },
@@ -28,7 +30,7 @@ describe("a field that becomes part of requests", () => {
   ])("is refused by its name in the form of another thing: %s %s", async (name, value) => {
     const fields = { accountId: "2000", environment: "sandbox", [name]: value };
     const request = { provider: "avalara", connectionId: "", name: "", apiKey: "key", fields };
-    const error = await errorOf(bench.one.connectApiKey(request, { identity: asCaller }));
+    const error = await errorOf(bench.replicas.one.connectApiKey(request, { identity: asCaller }));
     expect(error.reason).toBe("BAD_REQUEST");
     expect(error.violations).toEqual([expect.objectContaining({ path: [name] })]);
     expect(bench.server.requests).toEqual([]);

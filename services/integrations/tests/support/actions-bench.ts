@@ -35,6 +35,14 @@ export function getCustomer(named: { step?: string; run?: string } = {}, more: o
 /** A step's call of `resend.listContacts`. */
 export const listContacts = stepCall({ action: "resend.listContacts", inputsJson: "{}" });
 
+function settingsOf({ url }: HttpDouble) {
+  const application = { clientId: "ca_1", clientSecret: "canary-secret", oauthBaseUrl: url };
+  return new Map([
+    ["stripe", { baseUrl: url, ...application }],
+    ["resend", { baseUrl: url }],
+  ]);
+}
+
 /** One service for the cases of a file; one double plays Stripe, its authorization server and Resend. */
 export function useActions() {
   let harness: ActionsHarness;
@@ -48,17 +56,7 @@ export function useActions() {
       request.path === "/oauth/token" ? answerToken() : handler(request, response),
     );
     harness = await startActionsHarness();
-    const application = {
-      clientId: "ca_1",
-      clientSecret: "canary-secret",
-      oauthBaseUrl: server.url,
-    };
-    client = await harness.start({
-      providers: new Map([
-        ["stripe", { baseUrl: server.url, ...application }],
-        ["resend", { baseUrl: server.url }],
-      ]),
-    });
+    client = await harness.start({ providers: settingsOf(server) });
   });
   beforeEach(() => {
     handler = () => ({ body: { id: "cus_1" } });

@@ -51,6 +51,33 @@ async function addActive(
   return key.connectionId;
 }
 
+function settingsOf({ url }: HttpDouble) {
+  const settings = { baseUrl: url, clientId: "our-id", clientSecret: "our-canary-secret" };
+  return new Map(["rillet", "airwallex", "plaid"].map((id) => [id, settings]));
+}
+
+async function connectRillet(
+  client: Connections,
+  apiKey: string,
+  connectionId: string,
+): Promise<string> {
+  const request = { provider: "rillet", connectionId, name: "", apiKey, fields: {} };
+  const { connection } = await client.connectApiKey(request, { identity: asCaller });
+  return connection?.id ?? "";
+}
+
+async function executeAction(client: Actions, action: string, connectionId: string): Promise<void> {
+  const request = {
+    action,
+    inputsJson: "{}",
+    connection: { stepConnectionId: connectionId },
+    idempotencyKey: newId("run_"),
+    hasTurn: false,
+    hostLimits: [],
+  };
+  await client.executeAction(request, { identity: asRuns });
+}
+
 /** Two replicas of the service for the cases of a file; one double plays Rillet, Airwallex and Plaid. */
 export function useConnections() {
   let harness: Harness;
@@ -70,9 +97,7 @@ export function useConnections() {
 
   beforeAll(async () => {
     server = await startHttpDouble((request, response) => handler(request, response));
-    const settings = { baseUrl: server.url, clientId: "our-id", clientSecret: "our-canary-secret" };
-    const providers = new Map(["rillet", "airwallex", "plaid"].map((id) => [id, settings]));
-    harness = await startHarness({ providers });
+    harness = await startHarness({ providers: settingsOf(server) });
     const first = await harness.start();
     one = connectionsOf(first);
     other = connectionsOf(await harness.start());
@@ -101,36 +126,20 @@ export function useConnections() {
     set handler(next: DoubleHandler) {
       handler = next;
     },
-    /** A client of the first replica. */
-    get one() {
-      return one;
-    },
-    /** A client of the second replica. */
-    get other() {
-      return other;
+    /** Clients of the first replica and of the second. */
+    get replicas() {
+      return { one, other };
     },
     connectionsOf,
     addActive: (provider: string, credentials: Credentials) =>
       addActive(harness, provider, credentials),
     get: (connectionId: string) => one.getConnection({ connectionId }, { identity: asCaller }),
     /** Connects Rillet, or gives a connection of Rillet another key; returns its id. */
-    async connectRillet(apiKey: string, connectionId = ""): Promise<string> {
-      const request = { provider: "rillet", connectionId, name: "", apiKey, fields: {} };
-      const { connection } = await one.connectApiKey(request, { identity: asCaller });
-      return connection?.id ?? "";
-    },
+    connectRillet: (apiKey: string, connectionId = "") => connectRillet(one, apiKey, connectionId),
     /** Executes an action as a step does; returns the key that the provider saw. */
     async keySeenByAction(connectionId: string, action = "rillet.listCustomers") {
       const before = server.requests.length;
-      const request = {
-        action,
-        inputsJson: "{}",
-        connection: { stepConnectionId: connectionId },
-        idempotencyKey: newId("run_"),
-        hasTurn: false,
-        hostLimits: [],
-      };
-      await actions.executeAction(request, { identity: asRuns });
+      await executeAction(actions, action, connectionId);
       return server.requests.slice(before).at(-1)?.headers.authorization;
     },
   };
