@@ -41,7 +41,7 @@ export const actionSteps: Scenario = {
     ];
     const fan = runRequest(system, await createActiveWorkflow(system, "Fan", side), "sync");
     const rounds: Outcome["rounds"] = [];
-    // The first one warms up.
+    // The first round warms up.
     for (let round = 0; round <= sizes.rounds; round += 1) {
       const one = await measureRuns(surroundings, "One", steps.slice(0, 1), RATE_PER_SECOND);
       const all = await measureRuns(surroundings, "All", steps, RATE_PER_SECOND);

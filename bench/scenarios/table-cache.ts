@@ -131,7 +131,7 @@ function report(rounds: readonly Round[]): Outcome {
   };
 }
 
-/** Makes the companies and their tables; two companies are filled at a time. */
+/** Makes the companies and their tables, two companies at a time. */
 async function fill(system: System, rowCount: number): Promise<Company[]> {
   const rows = makeRows(rowCount);
   const accounts = [];
