@@ -27,7 +27,7 @@ export function startWholeSystem(options: SystemOptions = {}): Promise<WholeSyst
   return startWith(startServicesApart, options, databaseUrl);
 }
 
-/** A system of separate processes, two of most, that a test may kill. */
+/** A system of separate processes, two of most parts, which a test may kill. */
 export interface ReplicatedSystem extends WholeSystem {
   apart: Apart;
 }
