@@ -94,10 +94,7 @@ export async function startAuthorizing<Provider extends string>(
       expect(back).toMatchObject({ status: 200, body: { data: { status: "active" } } });
       return connectionId;
     },
-    async statusOf(connectionId) {
-      const { data } = await system.call("GET", `/connections/${connectionId}`);
-      return z.looseObject({ status: z.string() }).parse(data).status;
-    },
+    statusOf: (connectionId) => statusOf(system, connectionId),
     snapshot: (database = system.database) => readConnections(database),
     async reset() {
       await deleteAll(system.database);
@@ -122,6 +119,11 @@ async function startServers(
     servers.set(name, await startOAuthDouble({ ...CLIENT, ...options }));
   }
   return servers;
+}
+
+async function statusOf(system: WholeSystem, connectionId: string): Promise<string> {
+  const { data } = await system.call("GET", `/connections/${connectionId}`);
+  return z.looseObject({ status: z.string() }).parse(data).status;
 }
 
 /** Deletes all connections, and what is left to be revoked of them. */

@@ -7,7 +7,7 @@ import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
 import { openKeyRing } from "@workflow/sealing";
 import { startHttpDouble } from "@workflow/testkit";
-import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
+import type { DoubleHandler, HttpDouble, TestTokens } from "@workflow/testkit";
 import { sealCredentials } from "../../src/encryption/sealed-credentials.ts";
 import type { RunningService } from "../../src/service.ts";
 import { insertConnection } from "../../src/store/connections.ts";
@@ -56,6 +56,16 @@ function settingsOf({ url }: HttpDouble) {
   return new Map(["rillet", "airwallex", "plaid"].map((id) => [id, settings]));
 }
 
+function connectionsClient({ grpcAddress: address }: RunningService, tokens: TestTokens) {
+  const minter = tokens.minterTo("integrations");
+  return createRpcClient(ConnectionsServiceService, { address, minter });
+}
+
+function actionsClient({ grpcAddress: address }: RunningService, tokens: TestTokens) {
+  const minter = tokens.serviceMinterTo("integrations", "runs");
+  return createRpcClient(ActionsServiceService, { address, minter });
+}
+
 async function connectRillet(
   client: Connections,
   apiKey: string,
@@ -64,6 +74,16 @@ async function connectRillet(
   const request = { provider: "rillet", connectionId, name: "", apiKey, fields: {} };
   const { connection } = await client.connectApiKey(request, { identity: asCaller });
   return connection?.id ?? "";
+}
+
+/** The key of the last request during `act`; undefined when there was none. */
+async function keySeen(
+  { requests }: HttpDouble,
+  act: () => Promise<void>,
+): Promise<string | undefined> {
+  const before = requests.length;
+  await act();
+  return requests.slice(before).at(-1)?.headers.authorization;
 }
 
 async function executeAction(client: Actions, action: string, connectionId: string): Promise<void> {
@@ -88,9 +108,8 @@ export function useConnections() {
   let actions: Actions;
   const clients: { close(): void }[] = [];
 
-  function connectionsOf({ grpcAddress: address }: RunningService): Connections {
-    const minter = harness.tokens.minterTo("integrations");
-    const client = createRpcClient(ConnectionsServiceService, { address, minter });
+  function connectionsOf(service: RunningService): Connections {
+    const client = connectionsClient(service, harness.tokens);
     clients.push(client);
     return client;
   }
@@ -101,8 +120,7 @@ export function useConnections() {
     const first = await harness.start();
     one = connectionsOf(first);
     other = connectionsOf(await harness.start());
-    const minter = harness.tokens.serviceMinterTo("integrations", "runs");
-    actions = createRpcClient(ActionsServiceService, { address: first.grpcAddress, minter });
+    actions = actionsClient(first, harness.tokens);
     clients.push(actions);
   });
   beforeEach(() => {
@@ -137,10 +155,7 @@ export function useConnections() {
     /** Connects Rillet, or gives a connection of Rillet another key; returns its id. */
     connectRillet: (apiKey: string, connectionId = "") => connectRillet(one, apiKey, connectionId),
     /** Executes an action as a step does; returns the key that the provider saw. */
-    async keySeenByAction(connectionId: string, action = "rillet.listCustomers") {
-      const before = server.requests.length;
-      await executeAction(actions, action, connectionId);
-      return server.requests.slice(before).at(-1)?.headers.authorization;
-    },
+    keySeenByAction: (connectionId: string, action = "rillet.listCustomers") =>
+      keySeen(server, () => executeAction(actions, action, connectionId)),
   };
 }
