@@ -30,7 +30,7 @@ import { tableReads } from "./scenarios/table-reads.ts";
 import { tableWrites } from "./scenarios/table-writes.ts";
 import { tracing } from "./scenarios/tracing.ts";
 
-/** All scenarios, in the order in which they are measured. */
+/** All scenarios, in the order of their measurement. */
 export const SCENARIOS: readonly Scenario[] = [
   getWorkflow,
   acceptRuns,

@@ -4,11 +4,11 @@ import type { LoadRequest, LoadResult } from "./load-protocol.ts";
 import type { Sizes } from "./options.ts";
 import type { Outcome } from "./scenario.ts";
 
-/** What is asked, and the process that answers. */
+/** A request, and the process that answers it. */
 export interface Target {
   pid: number;
   request: LoadRequest;
-  /** What is sent instead, see `LoadJob`. */
+  /** Requests that replace `request`, see `LoadJob`. */
   variety?: LoadRequest[];
 }
 
@@ -18,12 +18,12 @@ export interface AlternateOptions {
   connections: number;
   system: Target;
   floor: Target;
-  /** Waits for what a measurement has left to be done, which would burden the next one. */
+  /** Waits for work that a measurement has left, which would burden the next measurement. */
   settle?: () => Promise<void>;
 }
 
 interface Measured extends LoadResult {
-  /** Processor time of the process per answer; its work after the answers included. */
+  /** Processor time of the process for each answer, with its work after the answers. */
   cpuUs: number;
 }
 
@@ -34,8 +34,8 @@ export interface Pair {
 }
 
 /**
- * Measures the system and its floor in turn, each first every other time: what slows the machine
- * down for a while then hits both alike, and the ratio stays.
+ * Measures the system and its floor in turn; each of them goes first every other time. A slow spell of the machine
+ * then hits both alike, and their ratio stays.
  */
 export async function alternate(options: AlternateOptions): Promise<Pair[]> {
   const { sizes, system, floor } = options;

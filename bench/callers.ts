@@ -4,7 +4,7 @@ import { generateApiKey, hashApiKey } from "../services/gateway/src/auth/api-key
 import type { LoadRequest } from "./load-protocol.ts";
 import type { System } from "./system.ts";
 
-/** Makes so many API keys of the bench's company, by SQL: through the API they would take minutes. */
+/** Makes API keys of the bench's company by SQL: the API would take minutes. */
 export async function makeCallers(system: System, count: number): Promise<string[]> {
   const keys = Array.from({ length: count }, generateApiKey);
   const client = new Client({ connectionString: system.databaseUrl });
@@ -28,7 +28,7 @@ export async function makeCallers(system: System, count: number): Promise<string
   return keys;
 }
 
-/** A request of each caller; of several requests each has its turn. */
+/** A request of each caller; several requests take turns. */
 export function requestOfEach(
   keys: readonly string[],
   requests: readonly LoadRequest[],

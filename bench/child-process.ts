@@ -12,7 +12,7 @@ export interface Helper {
   ask<Schema extends z.ZodType>(message: unknown, answer: Schema): Promise<z.output<Schema>>;
 }
 
-/** Starts a file of a folder, by default this one, as a process that ends with the scope. */
+/** Starts a file of a folder, by default of this one, as a process that ends with the scope. */
 export function startHelper(scope: Scope, file: string, folder = import.meta.url): Helper {
   const child = fork(fileURLToPath(new URL(file, folder)), {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -43,14 +43,14 @@ export function startHelper(scope: Scope, file: string, folder = import.meta.url
 }
 
 /**
- * Ties a process to a scope: it ends with it, or at once when the scope is closed already. Should
- * this process end without closing the scope, it takes the other along.
+ * Ties a process to a scope: the process ends with the scope, or at once when the scope is closed. A process whose
+ * parent ends without closing the scope ends as well.
  */
 export function endWithScope(scope: Scope, child: ChildProcess, signal: NodeJS.Signals): void {
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);
   child.once("exit", () => process.off("exit", kill));
-  // A process that could not be started or reached is noticed where something is expected of it.
+  // A process that cannot be started or reached is noticed by the code that expects something of it.
   child.on("error", () => {});
   try {
     scope.defer(() => endProcess(child, signal));
@@ -60,7 +60,7 @@ export function endWithScope(scope: Scope, child: ChildProcess, signal: NodeJS.S
   }
 }
 
-/** Ends a process and waits for it; one that does not obey in time is killed. */
+/** Ends a process and waits for its end; a process that does not obey in time is killed. */
 async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const neverRan = child.pid === undefined;
   if (neverRan || child.exitCode !== null || child.signalCode !== null) return;

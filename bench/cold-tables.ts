@@ -32,7 +32,7 @@ const COMPANY = "00000000-0000-4000-8000-000000000001";
 const SMALL_ROWS = 1_000;
 const THREAD_MB = 512;
 
-/** What a question has cost. */
+/** The cost of one question. */
 interface Cost {
   ms: number;
   nodeMs: number;
@@ -106,7 +106,7 @@ async function measure(scope: Scope, rows: number, rounds: number): Promise<void
   console.log(`${rows} rows; medians of ${rounds} rounds`);
   for (const [name, ask] of questions(reader)) {
     for (const head of [large, small]) {
-      // The first compiles the code.
+      // The first question compiles the code.
       await costOf(head, ask);
       const costs: Cost[] = [];
       for (let round = 0; round < rounds; round += 1) costs.push(await costOf(head, ask));
@@ -120,7 +120,7 @@ async function measure(scope: Scope, rows: number, rounds: number): Promise<void
   }
 }
 
-/** Each asks for other columns, and all of them of a table of which nothing is in memory. */
+/** Questions that each use other columns, of a table that is not in memory. */
 function questions(reader: TableThreads): Map<string, Ask> {
   const page = (query: Pick<RowQuery, "filter" | "sort">) => (head: TableHead) =>
     reader.page(head, { ...query, limit: 50, offset: 0 });

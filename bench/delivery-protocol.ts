@@ -1,16 +1,18 @@
 import { z } from "zod";
 
-/** What the receiver of deliveries is told. */
+/** An order for the receiver of deliveries. */
 export const deliveryOrder = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("listen") }),
-  /** How it answers a group from now on; what it answers with other than a 2xx is not counted. */
+  /**
+   * The answer to a group from now on; deliveries with an answer other than 2xx are not counted.
+   */
   z.object({
     kind: z.literal("answer"),
     group: z.string(),
     status: z.number(),
     afterMs: z.number(),
   }),
-  /** Wait for so many of a group, tell of them, and forget them. */
+  /** Waits for this number of a group, reports them, and forgets them. */
   z.object({
     kind: z.literal("collect"),
     group: z.string(),
@@ -20,12 +22,12 @@ export const deliveryOrder = z.discriminatedUnion("kind", [
 ]);
 export type DeliveryOrder = z.output<typeof deliveryOrder>;
 
-/** What has arrived in a group. */
+/** The deliveries that have arrived in a group. */
 export const arrivals = z.object({
   count: z.number(),
-  /** By the time from the first to the last. */
+  /** The number divided by the seconds from the first to the last. */
   perSecond: z.number(),
-  /** From the run's completedAt to the first byte, whole milliseconds. */
+  /** Times from the run's completedAt to the first byte, in whole milliseconds. */
   p50Ms: z.number(),
   p99Ms: z.number(),
 });

@@ -4,17 +4,17 @@ import type { Arrivals, DeliveryOrder } from "./delivery-protocol.ts";
 import { percentile } from "./statistics.ts";
 
 /**
- * The host that deliveries go to: a process of its own. The first part of a path is the group whose deliveries are
- * counted together and answered alike. It ends with its parent.
+ * The host of deliveries: a process of its own that ends with its parent. The first part of a path is the group
+ * whose deliveries are counted together and answered alike.
  */
 
 /** Deliveries of one group. */
 interface Group {
   status: number;
   afterMs: number;
-  /** When each arrived, by the clock that has written the bodies. */
+  /** The time of each arrival, by the clock that has written the bodies. */
   arrivals: number[];
-  /** From the end of the run that a body tells of to its first byte here. */
+  /** Times from the end of the run in a body to the first byte here. */
   latenciesMs: number[];
 }
 
@@ -34,7 +34,7 @@ const server = createServer((request, response) => {
   request.once("end", () => {
     if (group.status < 300) {
       group.arrivals.push(arrivedAt);
-      // Nothing else in a body of the benchmark's runs looks like it, and parsing would cost more than counting.
+      // No other text in a body of the benchmark's runs looks like this one, and parsing costs more than counting.
       const [, endedAt] = /"completedAt":"([^"]+)"/.exec(Buffer.concat(chunks).toString()) ?? [];
       if (endedAt !== undefined) group.latenciesMs.push(arrivedAt - Date.parse(endedAt));
     }
@@ -43,7 +43,7 @@ const server = createServer((request, response) => {
     else setTimeout(() => response.writeHead(status).end(), afterMs);
   });
 });
-// As long as a measurement may pause.
+// A measurement may pause for this time.
 server.keepAliveTimeout = 60_000;
 
 async function obey(order: DeliveryOrder): Promise<void> {

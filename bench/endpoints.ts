@@ -18,7 +18,7 @@ export async function makeEndpoint(system: System, name: string, url: string): P
   return made.parse(JSON.parse(answer)).data.id;
 }
 
-/** Makes many of them, some at a time; returns their ids. */
+/** Makes many endpoints, some at a time; returns their ids. */
 export async function makeEndpoints(
   system: System,
   count: number,
@@ -38,13 +38,13 @@ export async function deleteEndpoint(system: System, id: string): Promise<void> 
   await fetchText({ ...getRequest(system, `/webhook-endpoints/${id}`), method: "DELETE" });
 }
 
-/** Makes an endpoint active again; what was held back goes out. */
+/** Makes an endpoint active again, which sends the deliveries that were held. */
 export async function activateEndpoint(system: System, id: string): Promise<void> {
   const request = postRequest(system, `/webhook-endpoints/${id}`, { status: "active" });
   await fetchText({ ...request, method: "PUT" });
 }
 
-/** Waits until all endpoints of a company are disabled, of which there are at most 100. */
+/** Waits until all endpoints of a company are disabled; a company has at most 100. */
 export async function allDisabled(system: System): Promise<void> {
   await waitUntil("the endpoints to be disabled", async () => {
     const answer = await fetchText(getRequest(system, "/webhook-endpoints?limit=100"));
@@ -52,13 +52,13 @@ export async function allDisabled(system: System): Promise<void> {
   });
 }
 
-/** Deliveries as they are stored. */
+/** The stored deliveries. */
 export interface DeliveriesLog {
-  /** Waits until at least so many are pending. */
+  /** Waits until at least this number of deliveries is pending. */
   pending(count: number): Promise<void>;
 }
 
-/** Opens them for reading. */
+/** Opens the deliveries for reading. */
 export async function openDeliveriesLog(scope: Scope, databaseUrl: string): Promise<DeliveriesLog> {
   const client = new Client({ connectionString: databaseUrl, application_name: "bench" });
   // A lost connection is reported by the next query.

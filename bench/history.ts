@@ -13,7 +13,7 @@ An empty cell was not measured at that commit. Where a commit has several report
 Figures with × are relative to the scenario's floor and can be compared between rows. The others depend on what else the
 machine did, of which the load average before the start tells a part. [README.md](README.md) explains scenarios and floors.`;
 
-/** A column, with the names that its figure has had in the reports. */
+/** A column, with all names of its figure in the reports. */
 interface Column {
   head: string;
   scenario: string;
@@ -42,22 +42,24 @@ const COLUMNS: readonly Column[] = [
   { head: "u: action step", scenario: "u", names: ["overhead of an action step"] },
 ];
 
-/** What the history takes from a report. */
+/** The part of a report that the history takes. */
 interface Taken {
   takenAt: string;
   commit: string;
   loadBefore: string;
-  /** Column to measured value. */
+  /** The measured value of each column. */
   figures: ReadonlyMap<Column, string>;
 }
 
-/** Writes the history anew from all reports of a folder: beside the folder of this tree, else into the folder. */
+/**
+ * Writes the history anew from all reports of a folder: beside the folder of this tree, and into any other folder.
+ */
 export async function renewHistory(results: string): Promise<void> {
   const path = results === RESULTS ? HISTORY : join(results, "history.md");
   await writeFile(path, await formatHistory(results));
 }
 
-/** The history of all full reports in a folder, as Markdown; the oldest commit first. */
+/** The history of all full reports in a folder as Markdown, the oldest commit first. */
 export async function formatHistory(results: string): Promise<string> {
   const names = await readdir(results);
   const texts = await Promise.all(
@@ -81,7 +83,7 @@ export async function formatHistory(results: string): Promise<string> {
   return `${HEADER}\n\n${table(head, rows)}\n`;
 }
 
-/** Other files of the folder, quick reports, and those of uncommitted changes have no place in the history. */
+/** The history leaves out other files, quick reports, and reports of uncommitted changes. */
 function readReport(text: string): Taken | undefined {
   const isOurs = text.startsWith("# Benchmark of ");
   if (!isOurs || text.includes("**Quick run:") || text.includes("with uncommitted changes")) {

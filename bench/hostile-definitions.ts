@@ -8,8 +8,8 @@ import { createDefinitionChecker } from "../services/workflows/src/validation/de
 import { readCircumstances } from "./machine.ts";
 
 /*
- * What definitions and expressions that are written to do harm cost the process that takes them. Run
- * it with `node --expose-gc bench/hostile-definitions.ts`; with --write it leaves a report.
+ * The cost of definitions and expressions that are written to do harm, for the process that takes them. Run this
+ * with `node --expose-gc bench/hostile-definitions.ts`; --write leaves a report.
  */
 
 interface Result {
@@ -18,7 +18,7 @@ interface Result {
   wallMs: number;
   /** The longest turn of the event loop in processor time, which other programs do not change. */
   turnMs: number;
-  /** The longest delay of the event loop, which they do. */
+  /** The longest delay of the event loop, which other programs do change. */
   delayMs: number;
   heapMiB: number;
 }
@@ -93,8 +93,14 @@ const slowToParse = (count: number): string[] =>
 const ENDLESS = "($f := function($n) { $f($n + 1) }; $f(0))";
 
 async function measureAll(pool: ExpressionPool): Promise<void> {
+  await measureDefinitions(pool);
+  await measurePatterns();
+  await measureExpressions(pool);
+}
+
+async function measureDefinitions(pool: ExpressionPool): Promise<void> {
   const checker = createDefinitionChecker(pool);
-  /** The texts are made before anything is measured. */
+  /** A check whose texts exist before anything is measured. */
   const check = (steps: object[], schema?: object): (() => Promise<string>) => {
     const stepsJson = JSON.stringify(steps);
     const inputSchemaJson = schema === undefined ? null : JSON.stringify(schema);
@@ -127,6 +133,9 @@ async function measureAll(pool: ExpressionPool): Promise<void> {
   const large = slowToParse(63);
   await measure("63 expressions of 16 KB", check(transforms(large)));
   await measure("16 expressions of 16 KB", check(transforms(large.slice(0, 16))));
+}
+
+async function measurePatterns(): Promise<void> {
   const many = Array.from({ length: 500 }, (_, index) => ({
     left: "text",
     operator: "matches",
@@ -164,6 +173,9 @@ async function measureAll(pool: ExpressionPool): Promise<void> {
     }
     return `${failed} failed`;
   });
+}
+
+async function measureExpressions(pool: ExpressionPool): Promise<void> {
   await measure("100 expressions of 16 KB, then another company's", async () => {
     const texts = Array.from({ length: 100 }, (_, index) => `${"a?b:".repeat(4_090)}${index}`);
     const outcomes = await Promise.allSettled(

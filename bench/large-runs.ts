@@ -9,8 +9,8 @@ import { startSystem } from "./system.ts";
 import type { System } from "./system.ts";
 
 /*
- * What it costs to read runs that are as large as they may be, and what others feel of it. Run it with
- * `node bench/large-runs.ts`; it prints one line a case.
+ * The cost of reading runs of the greatest allowed size, and its effect on others. Run this with `node
+ * bench/large-runs.ts`; it prints one line for each case.
  */
 
 const nothing = z.object({});
@@ -20,9 +20,9 @@ const started = z.looseObject({ runId: z.string() });
 
 interface LargeRun {
   name: string;
-  /** Number of the step results. */
+  /** The number of step results. */
   steps: number;
-  /** Characters of the output of each; inputs have a few dozen. */
+  /** The characters of each output; inputs have a few dozen. */
   outputChars: number;
 }
 
@@ -82,7 +82,7 @@ async function post(system: System, path: string, body: unknown): Promise<unknow
   return envelope.parse(answer).data;
 }
 
-/** Stores a run as an engine would have; the text does not compress, as most documents hardly do. */
+/** Stores a run as an engine does; the text hardly compresses, like most documents. */
 async function seed(database: Database, template: string, run: LargeRun): Promise<string> {
   const id = `${template.slice(0, -6)}${String(RUNS.indexOf(run)).padStart(6, "0")}`;
   await database.query(sql.type(nothing)`
@@ -164,7 +164,7 @@ async function readAtOnce(system: System, name: string, path: string): Promise<v
   );
 }
 
-/** Somebody else's small request, over and over. */
+/** Repeats a small request of another company. */
 function watchCanary(system: System): { stop(): Promise<number> } {
   let worst = 0;
   let running = true;

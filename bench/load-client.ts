@@ -3,11 +3,11 @@ import { startHelper } from "./child-process.ts";
 import { loadReply } from "./load-protocol.ts";
 import type { LoadJob, LoadResult } from "./load-protocol.ts";
 
-/** The load generator. One job at a time. */
+/** The load generator, which does one job at a time. */
 export type Load = (job: LoadJob) => Promise<LoadResult>;
 
 /**
- * Starts the load process. A job with a single failed request rejects: a rate of errors is no result.
+ * Starts the load process. A job with a single failed request rejects, since a rate of errors is no result.
  */
 export function startLoad(scope: Scope): Load {
   const helper = startHelper(scope, "load.ts");

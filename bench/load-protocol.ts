@@ -13,15 +13,16 @@ const request = z.object({
 export type LoadRequest = z.infer<typeof request>;
 
 /**
- * What the load process is asked to do. `closed`: each connection sends its next request when it has
- * the answer to the last one, for a time or up to an amount. `open`: requests are sent at fixed
- * times, whether or not earlier ones have been answered.
+ * A job of the load process. `closed`: each connection sends its next request after the answer to the last one, for
+ * a time or up to a number. `open`: requests go out at fixed times, whether or not earlier ones have an answer.
  */
 export const loadJob = z.discriminatedUnion("model", [
   z.object({
     model: z.literal("closed"),
     request,
-    /** What is sent instead, where there is any: shared out among the connections, each of which repeats its share. */
+    /**
+     * Requests in place of `request`, shared out among the connections; each connection repeats its share.
+     */
     variety: z.array(request).optional(),
     connections: z.number(),
     stop: z.union([z.object({ afterMs: z.number() }), z.object({ afterRequests: z.number() })]),
@@ -38,7 +39,9 @@ export type LoadJob = z.infer<typeof loadJob>;
 /** The percentile of no answers is NaN. */
 const latency = z.union([z.number(), z.nan()]);
 
-/** What came of a job. Latencies are milliseconds; of the open model, from the scheduled time on. */
+/**
+ * The result of a job. Latencies are milliseconds; those of the open model count from the scheduled time.
+ */
 export const loadResult = z.object({
   /** Answers of status 2xx. */
   succeeded: z.number(),
@@ -46,14 +49,14 @@ export const loadResult = z.object({
   failed: z.number(),
   /** One example of a failure. */
   failure: z.string().optional(),
-  /** Succeeded, by the time from the first request to the last answer. */
+  /** The succeeded requests divided by the seconds from the first request to the last answer. */
   perSecond: z.number(),
   p50Ms: latency,
   p99Ms: latency,
 });
 export type LoadResult = z.infer<typeof loadResult>;
 
-/** How the load process answers a job. */
+/** The answer of the load process to a job. */
 export const loadReply = z.union([
   z.object({ result: loadResult }),
   z.object({ error: z.string() }),

@@ -7,8 +7,8 @@ import type { LoadJob, LoadRequest, LoadResult } from "./load-protocol.ts";
 import { percentile } from "./statistics.ts";
 
 /**
- * The load generator: a process of its own, so that it shares no event loop with what it measures.
- * It takes one job at a time from its parent and ends with it.
+ * The load generator: a process of its own that shares no event loop with the measured system. The process takes
+ * one job at a time from its parent and ends with the parent.
  */
 process.once("disconnect", () => process.exit());
 process.on("message", (message) => {
@@ -19,7 +19,7 @@ process.on("message", (message) => {
 });
 
 const TIMEOUT_S = 30;
-/** As far from the scheduled time as timers may be; the rest is waited for without sleeping. */
+/** The greatest error of timers; the code waits for the rest of the time without sleeping. */
 const TIMER_SLACK_MS = 2;
 
 function run(job: LoadJob): Promise<LoadResult> {
@@ -67,7 +67,7 @@ async function runClosed(job: Extract<LoadJob, { model: "closed" }>): Promise<Lo
       : { amount: stop.afterRequests, connections: Math.min(connections, stop.afterRequests) };
   const tally = new Tally();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // Its own histogram is of whole milliseconds and its duration of whole ticks: too coarse here.
+  // The histogram of autocannon has whole milliseconds, and its duration whole ticks: both are too coarse.
   const instance = autocannon(
     {
       ...request,
@@ -132,7 +132,7 @@ async function waitUntil(time: number): Promise<void> {
   while (performance.now() < time) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Resolves with the status when the whole answer is there. */
+/** Sends a request; resolves with the status after the whole answer. */
 function send({ url, method, headers, body }: LoadRequest, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { method, headers, agent, timeout: TIMEOUT_S * 1000 });

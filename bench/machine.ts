@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { cpus, loadavg, tmpdir, totalmem } from "node:os";
 import { promisify } from "node:util";
 
-/** Where and of what the figures were taken. */
+/** The machine, the commit and the settings of the figures. */
 export interface Circumstances {
   /** ISO 8601. */
   startedAt: string;
@@ -14,19 +14,19 @@ export interface Circumstances {
   cpu: string;
   memoryGiB: number;
   node: string;
-  /** Load averages over 1, 5 and 15 minutes before anything was started. */
+  /** Load averages over 1, 5 and 15 minutes before the start of anything. */
   loadBefore: number[];
-  /** Commits cost no disk write where the data folder is in memory. */
+  /** Whether the data folder is in memory, where commits cost no disk write. */
   isDataInMemory: boolean;
-  /** Settings of the system that were taken over from the environment, as NAME=value. */
+  /** Settings of the system that come from the environment, as NAME=value. */
   settings: string[];
 }
 
-/** What may be tuned from outside for a comparison; it has to be seen in the report. */
+/** Settings that a comparison may tune from outside; the report shows them. */
 const TUNABLE = ["WORKER_CONCURRENCY", "DATABASE_POOL_SIZE", "NODE_OPTIONS"];
 const TMPFS_TYPE = 0x01_02_19_94;
 
-/** To be called before the system is started. */
+/** Reads the circumstances; call this before the system starts. */
 export async function readCircumstances(): Promise<Circumstances> {
   const processors = cpus();
   return {

@@ -3,8 +3,8 @@ import type { RunsSummary } from "./runs-log.ts";
 import type { Surroundings } from "./scenario.ts";
 
 /**
- * How long runs of these steps take when they come at a fixed rate that leaves the machine idle for
- * most of the time: what one run costs, not how many there can be.
+ * Times of runs of these steps at a fixed rate that leaves the machine idle for most of the time: the cost of one
+ * run, not the number that is possible.
  */
 export async function measureRuns(
   { system, load, runs, sizes }: Surroundings,

@@ -16,15 +16,16 @@ export function residentMb(pid: number): number {
   }
 }
 
-/** What a Node process still holds once its garbage is collected: JavaScript's heap, and buffers beside it. */
+/**
+ * The memory of a Node process after garbage collection: JavaScript's heap, and buffers beside it.
+ */
 const HELD = "(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())";
 const evaluated = z.object({ result: z.object({ result: z.object({ value: z.number() }) }) });
 
 /**
- * Has a Node process collect its garbage, through the debugger that it opens on SIGUSR1.
- *
- * @param stderr of the process, in text; it tells there where its debugger listens
- * @returns what it holds after that, in MB (10⁶ bytes)
+ * Lets a Node process collect its garbage, through the debugger that SIGUSR1 opens.
+ * @param stderr the process's standard error, which tells the debugger's address
+ * @returns the memory after that, in MB (10⁶ bytes)
  */
 export type CollectGarbage = () => Promise<number>;
 

@@ -1,4 +1,4 @@
-/** What a receiver answers that stands in for a server compatible with OpenAI: a short completion. */
+/** The answer of a receiver that plays a server compatible with OpenAI: a short completion. */
 export const MODEL_ANSWER = JSON.stringify({
   id: "chatcmpl-bench",
   object: "chat.completion",

@@ -1,66 +1,66 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-/** How long and how often everything is measured. */
+/** The lengths and numbers of all measurements. */
 export interface Sizes {
-  /** Each of one measurement of the system and one of its floor. */
+  /** Pairs of one measurement of the system and one of its floor. */
   pairs: number;
   pairRoundMs: number;
-  /** Of everything that has no floor. */
+  /** Rounds of everything without a floor. */
   rounds: number;
-  /** Before the first round of each target, so that its code is compiled. */
+  /** Time before the first round of each target, in which its code is compiled. */
   warmUpMs: number;
   roundMs: number;
-  /** Started and completed in one round of scenario c. */
+  /** Runs that are started and completed in one round of scenario c. */
   runsPerRound: number;
-  /** Of the constant arrival rates. */
+  /** Time of each constant arrival rate. */
   runLatencyMs: number;
   syncLatencyMs: number;
-  /** Of each measurement of runs of many steps. */
+  /** Time of each measurement of runs of many steps. */
   stepsMs: number;
-  /** Suspended at the same time, and due at the same time. */
+  /** Runs that are suspended at the same time, and due at the same time. */
   suspendedRuns: number;
-  /** Of one company, due at the same time while another one starts runs. */
+  /** Runs of one company that are due at the same time while another company starts runs. */
   greedyRuns: number;
-  /** Stored when lists of runs are read. */
+  /** Runs that are stored when lists of runs are read. */
   storedRuns: number;
-  /** Stored when lists of workflows are read, and as many of other companies. */
+  /** Workflows that are stored when lists are read, with the same number of other companies. */
   storedWorkflows: number;
-  /** Of the data table that is read and written. */
+  /** Rows of the data table that is read and written. */
   tableRows: number;
-  /** Of each of 200 tables, of which a tenth have room in memory. */
+  /** Rows of each of 200 tables, of which memory has room for a tenth. */
   cachedTableRows: number;
-  /** Held at the same time, and sent once their receiver is there. */
+  /** Deliveries that are held at the same time, and sent once their receiver answers. */
   pendingDeliveries: number;
-  /** API keys that are used in turn. */
+  /** API keys that take turns. */
   callers: number;
-  /** Of one company, while another one gets deliveries. */
+  /** Endpoints of one company that never answer while another company gets deliveries. */
   deadEndpoints: number;
 }
 
 export interface Options {
-  /** Letters of the scenarios to measure; null is all of them. */
+  /** The letters of the chosen scenarios; null for all. */
   only: ReadonlySet<string> | null;
   isQuick: boolean;
-  /** Folder of the report. */
+  /** The folder of the report. */
   out: string;
-  /** Folder for a CPU profile of the system; none without. */
+  /** The folder for a CPU profile of the system; undefined for no profile. */
   cpuProfileDir: string | undefined;
-  /** Another commit beside this one; null measures this tree alone. */
+  /** The comparison with another commit; null to measure this tree alone. */
   comparison: Comparison | null;
 }
 
 export interface Comparison {
-  /** Names the commit that HEAD is compared with. */
+  /** The name of the commit that HEAD is compared with. */
   ref: string;
-  /** How often each of the two is started and measured. */
+  /** The number of starts and measurements of each commit. */
   pairs: number;
   /** Whether the figures become part of the history. */
   isRecorded: boolean;
 }
 
 export const FULL: Sizes = {
-  // Many short ones: the machine's mood changes within seconds, and the median leaves it out.
+  // Many short pairs: the machine's speed changes within seconds, and the median leaves that out.
   pairs: 11,
   pairRoundMs: 2_500,
   rounds: 5,
@@ -81,7 +81,7 @@ export const FULL: Sizes = {
   deadEndpoints: 1_000,
 };
 
-/** Of one turn of a comparison: several short ones tell more than one long one. */
+/** The sizes of one turn of a comparison: several short turns tell more than one long turn. */
 export const COMPARED: Sizes = {
   ...FULL,
   pairs: 3,
@@ -104,7 +104,9 @@ export const COMPARED: Sizes = {
   deadEndpoints: 200,
 };
 
-/** Tells only whether the benchmark works: under a minute in all, start of the system included. */
+/**
+ * Sizes that only tell whether the benchmark works: under a minute in all, with the start of the system.
+ */
 export const QUICK: Sizes = {
   pairs: 1,
   pairRoundMs: 1_000,
@@ -126,7 +128,7 @@ export const QUICK: Sizes = {
   deadEndpoints: 50,
 };
 
-/** An even number: each commit is then as often the first of its pair as the second. */
+/** An even number lets each commit go first in half of the pairs. */
 const COMPARED_PAIRS = 4;
 const PAIRS_MAX = 50;
 
@@ -143,7 +145,7 @@ npm run bench -- --compare ref [--pairs 4] [--only a,c] [--quick] [--record] [--
   --pairs     how often each of the two is measured; ${COMPARED_PAIRS} by default
   --record    write a report of each of the two, and their rows of bench/history.md`;
 
-/** Reads the command line. Throws an Error that says what is wrong with it. */
+/** Reads the command line. Throws an Error that names the fault. */
 export function readOptions(args: readonly string[], known: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

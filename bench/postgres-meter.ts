@@ -3,15 +3,17 @@ import type { Client } from "pg";
 import { z } from "zod";
 import { cpuTimeMs } from "./cpu-time.ts";
 
-/** What has been stored and spent so far. */
+/** Storage and processor time so far. */
 export interface Meter {
-  /** Bytes with indexes and out-of-line values, by table; those of a partitioned table together. */
+  /**
+   * Bytes of each table with indexes and out-of-line values; the partitions of a table count together.
+   */
   tables: ReadonlyMap<string, number>;
-  /** Bytes of the write-ahead log since the cluster was made. */
+  /** Bytes of the write-ahead log since the cluster began. */
   walBytes: number;
   /** Processor time of the process with all services, in milliseconds. */
   nodeMs: number;
-  /** Processor time of Postgres and its backends, those that have ended included. */
+  /** Processor time of Postgres and its backends, with those that have ended. */
   postgresMs: number;
 }
 
@@ -42,9 +44,9 @@ export async function readMeter(client: Client, nodePid: number): Promise<Meter>
   };
 }
 
-/** Of a postmaster: itself, its living children, and those that it has waited for. */
+/** The time of a postmaster, its living children, and its children that have ended. */
 function treeTimeMs(postmaster: number): number {
-  // 12th to 15th: its own user and system time, and those of children that have ended.
+  // The 12th to 15th field: user and system time of the process, and of children that have ended.
   const spent = fieldsOf(postmaster).slice(11, 15);
   const own = spent.reduce((sum, ticks) => sum + Number(ticks), 0) * MS_PER_TICK;
   const children = readdirSync("/proc")
@@ -58,7 +60,10 @@ function parentOf(pid: number): number {
   return Number(fieldsOf(pid)[1]);
 }
 
-/** What the kernel tells behind the name, which may hold anything: state, parent, …; none of a process that has ended. */
+/**
+ * The fields of the kernel behind the name, which may hold anything: state, parent, …; none for a process that has
+ * ended.
+ */
 function fieldsOf(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -23,9 +23,9 @@ import type { SharedWindows } from "../services/gateway/src/rate-limits/shared-w
 import { startSharedWindows } from "../services/gateway/src/rate-limits/start-shared-windows.ts";
 
 /*
- * What a decision about a rate limit costs, by where it is made, beside the alternatives: a row in Postgres and
- * a value in NATS KV. And what a request to a gateway takes with limits and without, in turn, with two gateways
- * that share them. Run it with `node --expose-gc bench/rate-limits.ts`; it takes half a minute.
+ * The cost of a decision about a rate limit, by the place of the decision, beside a row in Postgres and a value in
+ * NATS KV. Then the cost of a request to a gateway without limits, and to one of two gateways that share limits, in
+ * turn. Run this with `node --expose-gc bench/rate-limits.ts`; it takes half a minute.
  */
 
 const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
@@ -34,7 +34,7 @@ const WARM_UP = 300;
 const MAX = 1_000_000;
 const WINDOW_MS = 60_000;
 const COMPANIES = 8;
-/** So long the newcomer hears what the others know. */
+/** A newcomer hears within this time what the other gateways know. */
 const JOIN_MS = 3_000;
 const nothing = z.object({});
 
@@ -102,7 +102,7 @@ async function measureAlone(scope: Scope): Promise<void> {
   console.log(`200,000 windows, those of 100,000 keys of as many companies: ${mib.toFixed(0)} MiB`);
 }
 
-/** Two gateways, the other one a process of its own. */
+/** Two gateways, the second one in a process of its own. */
 async function measureShared(natsUrl: string, scope: Scope): Promise<void> {
   const windows = await startWindows(natsUrl, scope);
   const peer = fork(fileURLToPath(import.meta.url), ["peer", natsUrl]);
@@ -124,7 +124,7 @@ async function measureShared(natsUrl: string, scope: Scope): Promise<void> {
   });
 }
 
-/** How long event loops stand still when a gateway joins one that has many busy companies. */
+/** The longest stop of event loops when a gateway joins another one with many busy companies. */
 async function measureJoin(natsUrl: string): Promise<void> {
   const scope = createScope();
   const windows = await startWindows(natsUrl, scope);
@@ -148,7 +148,7 @@ async function measureJoin(natsUrl: string): Promise<void> {
   await scope.close();
 }
 
-/** A window as one value that is read and written back on condition that nobody else did. */
+/** A window as one value, which is written back unless somebody else changed it meanwhile. */
 async function measureKeyValue(natsUrl: string): Promise<void> {
   const connection = await connect({ servers: natsUrl });
   const store = await connection.jetstream().views.kv("bench");
@@ -204,7 +204,9 @@ async function measureRows(database: Database): Promise<void> {
   );
 }
 
-/** The same request to a gateway without limits and to one of two that share them, in turn. */
+/**
+ * The same request to a gateway without limits, and to one of two gateways that share limits, in turn.
+ */
 async function measureRequests(
   database: Database,
   databaseUrl: string,
@@ -283,7 +285,7 @@ async function measure(
 ): Promise<void> {
   const times: number[] = [];
   for (let turn = 0; turn < rounds + WARM_UP; turn += 1) {
-    // As between requests.
+    // This turn of the event loop stands for the time between requests.
     await new Promise((resolve) => setImmediate(resolve));
     const start = performance.now();
     await take(turn);

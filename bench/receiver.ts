@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
 import { z } from "zod";
 
-/** What the receiver is told when it starts. */
+/** The first message for the receiver. */
 const start = z.object({ answerAfterMs: z.number(), port: z.number(), answer: z.string() });
 
 /**
- * The host that steps call: a process of its own that takes whatever is sent, answers a JSON
- * object after a while, and ends with its parent.
+ * The host that steps call: a process of its own that takes every request, answers a JSON object after a while, and
+ * ends with its parent.
  */
 process.once("disconnect", () => process.exit());
 process.once("message", (message) => {
@@ -20,7 +20,7 @@ process.once("message", (message) => {
       else setTimeout(answer, answerAfterMs);
     });
   });
-  // As long as a measurement may pause.
+  // A measurement may pause for this time.
   server.keepAliveTimeout = 60_000;
   server.listen(port, "127.0.0.1", () => {
     const address = server.address();

@@ -6,7 +6,7 @@ import { reachesTarget } from "./scenario.ts";
 import type { Figure, Outcome, Scenario } from "./scenario.ts";
 import type { System } from "./system.ts";
 
-/** A scenario and what came of it. */
+/** A scenario and its result. */
 export interface Measured {
   scenario: Scenario;
   outcome: Outcome;
@@ -42,7 +42,7 @@ export function formatReport(
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** Writes the report; a partial or quick one has a name of its own. Returns the path. */
+/** Writes the report, a partial or quick one under a name of its own. Returns the path. */
 export async function writeReport(
   text: string,
   { startedAt, commit }: Circumstances,
@@ -100,7 +100,7 @@ function formatVerdict(figure: Figure): string {
   return reaches ? "pass" : "**miss**";
 }
 
-/** Three significant digits are more than a repetition confirms. */
+/** A number with three significant digits, which is more than a repetition confirms. */
 export function formatNumber(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString("en-US");
   return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });

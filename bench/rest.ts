@@ -26,7 +26,9 @@ const STEPS = [
   }),
 ];
 
-/** Makes and activates a workflow, of three mapping steps and started by calls unless told otherwise; returns its id. */
+/**
+ * Makes and activates a workflow, by default of three mapping steps and started by calls; returns its id.
+ */
 export async function createActiveWorkflow(
   system: System,
   name: string,
@@ -44,7 +46,7 @@ export function getWorkflowRequest(system: System, workflowId: string): LoadRequ
   return getRequest(system, `/workflows/${workflowId}`);
 }
 
-/** The request that reads something. */
+/** A GET request. */
 export function getRequest(system: System, path: string): LoadRequest {
   return {
     url: system.baseUrl + path,
@@ -63,7 +65,7 @@ export function runRequest(
   return postRequest(system, `/workflows/${workflowId}/run`, { input, mode });
 }
 
-/** The request that starts a run with an idempotency key, another one each time. */
+/** A request that starts a run with an idempotency key, which is new for each request. */
 export function keyedRunRequest(system: System, workflowId: string): LoadRequest {
   const body = { input: RUN_INPUT, mode: "async", idempotencyKey: "[<id>]" };
   return {
@@ -72,7 +74,7 @@ export function keyedRunRequest(system: System, workflowId: string): LoadRequest
   };
 }
 
-/** The request that posts JSON. */
+/** A request that posts JSON. */
 export function postRequest(system: System, path: string, body: unknown): LoadRequest {
   return {
     url: system.baseUrl + path,
@@ -93,7 +95,7 @@ export async function importTable(
     .data.id;
 }
 
-/** What a request is answered with, as text. */
+/** The body of the answer to a request. */
 export async function fetchText(request: LoadRequest): Promise<string> {
   const { url, method, headers: requestHeaders, body } = request;
   const response = await fetch(url, { method, headers: requestHeaders, body: body ?? null });
@@ -108,7 +110,7 @@ export function httpCall(id: string, url: string) {
   return { id, type: "action", name: id, action: "http.request", config };
 }
 
-/** A step that makes its mapping of what it is given. */
+/** A step that makes its mapping of its input. */
 export function transform(id: string, mapping: unknown) {
   return { id, type: "transform", name: id, config: { mapping } };
 }

@@ -51,7 +51,7 @@ async function measureAll(scope: Scope, options: Options): Promise<void> {
   console.log(`\n${report}\nWritten to ${path}`);
 }
 
-/** Resolves with the exit code of an interrupted process; whoever waits then closes everything. */
+/** Resolves with the exit code of an interrupted process, whose caller then closes everything. */
 function interruption(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

@@ -4,29 +4,29 @@ import type { RunsLog } from "./runs-log.ts";
 import type { Sizes } from "./options.ts";
 import type { System } from "./system.ts";
 
-/** What a scenario measures with. */
+/** The tools of a scenario. */
 export interface Surroundings {
   system: System;
   load: Load;
   runs: RunsLog;
   sizes: Sizes;
-  /** For processes of the scenario's own; it closes when the scenario is over. */
+  /** The scope of the scenario's own processes; it closes after the scenario. */
   scope: Scope;
 }
 
-/** One number that the scenario is about. */
+/** One number of a scenario. */
 export interface Figure {
   name: string;
   value: number;
   unit: "/s" | "ms" | "µs" | "MB" | "× floor";
-  /** What was aimed at; a figure without a target is shown for context. */
+  /** The target; a figure without one is shown for context. */
   target?: { atLeast: number } | { atMost: number };
 }
 
-/** What a scenario found out. */
+/** The result of a scenario. */
 export interface Outcome {
   figures: Figure[];
-  /** Every round by itself, so that the spread can be seen. */
+  /** Every round by itself, which shows the spread. */
   rounds: Record<string, number>[];
 }
 
@@ -34,7 +34,7 @@ export interface Scenario {
   /** The letter that `--only` takes. */
   id: string;
   title: string;
-  /** How the figures come about, in a sentence or two. */
+  /** The origin of the figures, in a sentence or two. */
   method: string;
   measure(surroundings: Surroundings): Promise<Outcome>;
 }

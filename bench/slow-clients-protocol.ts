@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-/** What the process of slow clients is told. */
+/** An order for the process of slow clients. */
 export const slowClientsOrder = z.discriminatedUnion("kind", [
-  /** Open so many connections of each kind; answered once all are there. */
+  /** Opens this number of connections of each kind; the answer comes once all are there. */
   z.object({
     kind: z.literal("open"),
     port: z.number(),
-    /** Whose heads never end. */
+    /** Connections whose heads never end. */
     heads: z.number(),
-    /** Whose heads are whole, with this key, and whose bodies never end. */
+    /** Connections with whole heads and this key, whose bodies never end. */
     bodies: z.number(),
     apiKey: z.string(),
   }),
@@ -16,5 +16,5 @@ export const slowClientsOrder = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("close") }),
 ]);
 
-/** Connections that are open, and those that the server has cut so far. */
+/** The number of open connections, and of connections that the server has cut so far. */
 export const slowClientsCount = z.object({ open: z.number(), cut: z.number() });

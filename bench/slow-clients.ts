@@ -3,7 +3,9 @@ import type { Socket } from "node:net";
 import type { z } from "zod";
 import { slowClientsOrder } from "./slow-clients-protocol.ts";
 
-/** Each connection sends a byte a second of what it never ends; a part of them at a time. */
+/**
+ * Each connection sends one byte a second of its endless request, a part of the connections at a time.
+ */
 const PARTS = 50;
 const PART_EVERY_MS = 20;
 const REOPEN_AFTER_MS = 250;
@@ -12,8 +14,8 @@ const BODY_BYTES = 100_000;
 type Opening = Extract<z.output<typeof slowClientsOrder>, { kind: "open" }>;
 
 /**
- * Clients that open connections and send next to nothing: a process of its own that ends with its parent. Who is
- * cut off comes back.
+ * Clients that open connections and send next to nothing, in a process of its own that ends with its parent. A
+ * client that is cut off connects again.
  */
 const sockets = new Set<Socket>();
 let cut = 0;
@@ -58,7 +60,7 @@ function open(port: number, beginning: string): Promise<void> {
     socket.write(beginning);
     resolve();
   });
-  // Its end says the same.
+  // The end of the connection brings the same news.
   socket.on("error", reject);
   socket.resume();
   socket.once("close", () => {

@@ -22,12 +22,14 @@ grown by more than 10 % from the first third of the samples to the last.`;
 
 const CONNECTIONS = 16;
 const GROWTH_MAX = 0.1;
-/** Before the first sample: caches fill up, code is compiled. Bounded, so that a long soak is not mostly this. */
+/** The share of the time before the first sample, in which caches fill up and code is compiled. */
 const WARM_UP_SHARE = 0.2;
 const WARM_UP_MS_MAX = 180_000;
 const SAMPLES = 15;
 const WORKFLOWS = 20;
-/** A caller's request goes by its place among 20: these do something else than read a workflow. */
+/**
+ * A caller's request goes by its place among 20; these places do something else than read a workflow.
+ */
 const MIX = 20;
 const LISTS_WORKFLOWS = [14, 15, 16];
 const LISTS_RUNS = [17];
@@ -37,9 +39,9 @@ const CHANGES_A_WORKFLOW = [19];
 const created = z.object({ data: z.object({ id: z.string() }) });
 
 interface Sample {
-  /** Of the process, in MB, after its garbage was collected. */
+  /** The resident set of the process in MB, after garbage collection. */
   residentMb: number;
-  /** What JavaScript and buffers hold of it. */
+  /** The part of it that JavaScript and buffers hold. */
   heldMb: number;
 }
 
@@ -102,7 +104,9 @@ function send(load: Load, requests: LoadRequest[], afterMs: number) {
   return load({ model: "closed", ...job });
 }
 
-/** From the first third to the last, by their medians: a single sample says little of an allocator's mood. */
+/**
+ * The growth from the first third to the last, by their medians: a single sample says little about an allocator.
+ */
 function growthOf(samples: readonly Sample[]): number {
   const third = Math.floor(samples.length / 3);
   const typical = (part: readonly Sample[]): number =>
@@ -110,7 +114,7 @@ function growthOf(samples: readonly Sample[]): number {
   return typical(samples.slice(-third)) / typical(samples.slice(0, third)) - 1;
 }
 
-/** One request for each caller: most read, some start runs and change a workflow. */
+/** One request for each caller: most of them read, and some start runs or change a workflow. */
 async function mixedRequests(system: System, callers: number): Promise<LoadRequest[]> {
   const workflowIds: string[] = [];
   for (let index = 0; index < WORKFLOWS; index += 1) {
@@ -132,7 +136,7 @@ async function mixedRequests(system: System, callers: number): Promise<LoadReque
   });
 }
 
-/** A write that can be repeated for ever: a draft is changed in place. */
+/** A write that repeats for ever: it changes a draft in place. */
 async function draftChange(system: System): Promise<LoadRequest> {
   const body = { name: "Draft", trigger: { type: "api" }, steps: [] };
   const creation = postRequest(system, "/workflows", body);

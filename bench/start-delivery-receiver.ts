@@ -4,15 +4,14 @@ import { startHelper } from "./child-process.ts";
 import { arrivals } from "./delivery-protocol.ts";
 import type { Arrivals, DeliveryOrder } from "./delivery-protocol.ts";
 
-/** Where deliveries go. */
+/** The receiver of deliveries. */
 export interface DeliveryReceiver {
   /** The URL of an endpoint of a group. */
   urlOf(group: string, index?: number): string;
-  /** How a group is answered from now on: by default 200, at once. */
+  /** Sets the answer to a group from now on; by default 200 at once. */
   answer(group: string, answer: { status?: number; afterMs?: number }): Promise<void>;
   /**
-   * Waits for so many deliveries of a group, tells of all that have come, and forgets them.
-   *
+   * Waits for this number of deliveries of a group, reports all that have come, and forgets them.
    * @throws Error when there are fewer after the time
    */
   collect(group: string, count: number, withinMs?: number): Promise<Arrivals>;

@@ -6,9 +6,8 @@ const ready = z.object({ url: z.url() });
 
 /**
  * Starts the host that steps call; returns its URL without a slash at the end.
- *
- * @param port a free one unless it is given
- * @param answer what it answers, JSON
+ * @param port by default a free one
+ * @param answer the JSON text that the host answers
  */
 export async function startReceiver(
   scope: Scope,

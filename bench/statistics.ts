@@ -1,4 +1,6 @@
-/** The median of something about each item; of an even number, the mean of the two middle ones. */
+/**
+ * The median of a value of each item; the mean of the two middle values for an even number of items.
+ */
 export function medianOf<Item>(items: readonly Item[], valueOf: (item: Item) => number): number {
   const sorted = items.map(valueOf).sort((a, b) => a - b);
   const middle = sorted.length / 2;

@@ -41,18 +41,20 @@ const MORE_STEPS = 13;
 const ROWS_EACH = 10;
 const QUIET_MS = 600_000;
 
-/** Something that is stored many times, and how. */
+/** A thing that is stored many times, and the way to store it. */
 interface Phase {
   name: string;
   count: number;
   store: () => Promise<void>;
 }
 
-/** What one of them has cost. */
+/** The cost of one thing. */
 interface Cost {
   name: string;
   count: number;
-  /** Bytes of tables with indexes and out-of-line values, of those with at least one byte for each thing. */
+  /**
+   * Bytes of tables with indexes and out-of-line values; tables below one byte for each thing are left out.
+   */
   tables: ReadonlyMap<string, number>;
   walBytes: number;
   nodeMs: number;
@@ -82,7 +84,7 @@ async function measure(
   };
 }
 
-/** Waits until nothing is under way any more. */
+/** Waits until nothing is under way. */
 async function settleIn(client: Client): Promise<void> {
   const left = z.object({ left: z.coerce.number() });
   await waitFor(
@@ -146,7 +148,7 @@ try {
   const three = await createActiveWorkflow(system, "three");
   const many = await createActiveWorkflow(system, "many", steps(MORE_STEPS));
   const few = await createActiveWorkflow(system, "few", steps(3));
-  // Warm before anything counts: compiled code, plans, the pages of each table.
+  // Warms up before anything counts: compiled code, plans, the pages of each table.
   await startRuns(system, three);
   await settle();
   const phases: Phase[] = [
@@ -163,7 +165,7 @@ try {
       store: () => repeat(getWorkflowRequest(system, three)),
     },
     {
-      // A dashboard is a row of its own, so that what is left is the event.
+      // A dashboard is a row of its own, so that the rest is the event.
       name: "dashboard, with its event in the audit log",
       count: COUNT / 10,
       async store() {

@@ -30,7 +30,7 @@ const { values } = parseArgs({
 
 type Measures = Record<string, () => Promise<unknown>>;
 
-/** What callers do, with the statements of the service. */
+/** The calls of callers, with the statements of the service. */
 function measuresOf(database: Database): Measures {
   const filter: RunFilter = {
     companyId: COMPANY,
@@ -84,7 +84,7 @@ async function startOne(database: Database): Promise<void> {
   if (stored.size !== 1) throw new Error("the run was not stored");
 }
 
-/** Empty tables that begin two years ago, and a workflow that runs may be started of. */
+/** Makes empty tables that begin two years ago, and a workflow for the runs. */
 async function prepare(database: Database): Promise<void> {
   await database.query(sql.type(nothing)`
     do $$
@@ -120,7 +120,9 @@ async function deploy(database: Database): Promise<void> {
   `);
 }
 
-/** Runs of 50 companies and 500 workflows, evenly over 700 days, a step result for each fifth. */
+/**
+ * Stores runs of 50 companies and 500 workflows, evenly over 700 days, with a step result for each fifth.
+ */
 async function fill(database: Database, count: number): Promise<void> {
   await database.query(sql.type(nothing)`
     insert into runs.runs (
@@ -177,7 +179,7 @@ async function dropUnderLoad(database: Database): Promise<{ longestMs: number; t
     }
   };
   const callers = Promise.all([0, 1, 2, 3].map(call));
-  // Plans are made, caches warm.
+  // Plans are made and caches warm up first.
   await timeOf(() => new Promise((resolve) => setTimeout(resolve, 3_000)));
   const before = longestMs;
   longestMs = 0;

@@ -25,41 +25,41 @@ const NEVER_REACHED = "100000000";
 
 /** The system under test, as `npm start` runs it. */
 export interface System {
-  /** Ends in /api/v1. */
+  /** The base URL, which ends in /api/v1. */
   baseUrl: string;
-  /** Without a slash at the end. */
+  /** The origin, without a slash at the end. */
   origin: string;
-  /** The one process of all services; Postgres is another. */
+  /** The one process of all services; Postgres is another process. */
   pid: number;
-  /** Makes the process throw away what it no longer needs, so that its memory tells what it holds. */
+  /** Lets the process collect its garbage, so that its memory tells what it holds. */
   collectGarbage: CollectGarbage;
   companyId: string;
   /** The API key of the company. */
   apiKey: string;
-  /** Makes another company, and returns the API key of it. */
+  /** Makes another company; returns its API key. */
   addCompany(name: string): Promise<string>;
-  /** The embedded Postgres; a superuser's address. */
+  /** A superuser's address of the embedded Postgres. */
   databaseUrl: string;
-  /** Where the workflows service listens for gRPC. */
+  /** The address of the workflows service for gRPC. */
   workflowsGrpcAddress: string;
-  /** Where the runs service listens for gRPC. */
+  /** The address of the runs service for gRPC. */
   runsGrpcAddress: string;
-  /** Runs an admin command on the system; returns what it prints with `--json`. */
+  /** Runs an admin command on the system; returns its output with `--json`. */
   admin(...words: readonly string[]): Promise<unknown>;
-  /** The tree whose code it runs. */
+  /** The tree whose code runs. */
   repository: string;
-  /** Holds the key that signs the tokens between the services. */
+  /** The folder with the key that signs tokens between the services. */
   dataDir: string;
-  /** Where the system looks for the provider that scenarios play, on this machine. */
+  /** The port on this machine where the system expects the provider that scenarios play. */
   providerPort: number;
-  /** Where it looks for the AI provider of agents, on this machine. */
+  /** The port on this machine where the system expects the AI provider of agents. */
   modelPort: number;
   /** Time from the start of the process to its readiness, with an empty data folder. */
   startedInMs: number;
 }
 
 export interface SystemOptions {
-  /** Where the system writes a CPU profile when it ends; none without. */
+  /** The folder where the system writes a CPU profile at its end; none without it. */
   cpuProfileDir?: string | undefined;
   /** The tree whose code runs; this one by default. */
   repository?: string;
@@ -68,10 +68,9 @@ export interface SystemOptions {
 }
 
 /**
- * Starts the whole system as one process on a new data folder with random ports, and makes a
- * company. Both end with the scope.
- *
- * @throws Error with what the system has printed, when it does not become ready
+ * Starts the whole system as one process on a new data folder with random ports, and makes a company. Both end with
+ * the scope.
+ * @throws Error with the output of the system, when it does not become ready
  */
 export async function startSystem(scope: Scope, options: SystemOptions = {}): Promise<System> {
   const dataDir = await mkdtemp(join(tmpdir(), "workflow-bench-"));
@@ -125,7 +124,7 @@ async function environment(
     DATA_DIR: dataDir,
     PORT: String(port),
     METRICS_PORT: "0",
-    // Counted as always, and never reached.
+    // Requests are counted as always, and never reach this limit.
     RATE_LIMIT_READ: NEVER_REACHED,
     RATE_LIMIT_WRITE: NEVER_REACHED,
     RATE_LIMIT_EXECUTE: NEVER_REACHED,
@@ -134,14 +133,14 @@ async function environment(
     RESEND_BASE_URL: `http://127.0.0.1:${providerPort}`,
     OPENAI_API_KEY: "sk-bench",
     OPENAI_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
-    // Counted as always, and never used up.
+    // Tokens are counted as always, and never used up.
     AGENT_TOKENS_PER_DAY: "100000000000",
-    // A line for each request, as it is by default.
+    // The default level, with a line for each request.
     LOG_LEVEL: "info",
   };
 }
 
-/** What runs, and with which settings. */
+/** A program with its settings. */
 interface Program {
   repository: string;
   env: NodeJS.ProcessEnv;
@@ -153,7 +152,7 @@ async function launch(
 ): Promise<Pick<System, "pid" | "collectGarbage">> {
   const profiling =
     cpuProfileDir === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", cpuProfileDir];
-  // As `npm start` has it; the debugger's port counts only when somebody asks for the debugger.
+  // The flags of `npm start`; the debugger's port counts only when somebody asks for the debugger.
   const flags = ["--max-semi-space-size=64", ...NODE_FLAGS, "--inspect-port=0", ...profiling];
   const child = spawn(process.execPath, [...flags, join(repository, START)], {
     cwd: repository,
@@ -165,7 +164,7 @@ async function launch(
   let output = "";
   let isReady = false;
   const read = (chunk: string): void => {
-    // Afterwards it is a log, whose reader should not be a burden to what is measured.
+    // After the start the output is a log, whose reader should not burden the measurement.
     if (isReady) return;
     output = (output + chunk).slice(-OUTPUT_SHOWN);
     isReady = /^Ready /m.test(output);
@@ -197,7 +196,7 @@ async function runAdmin(
 ): Promise<unknown> {
   const args = [join(repository, ADMIN), ...words, "--json"];
   const command = promisify(execFile)(process.execPath, args, { cwd: repository, env });
-  // Left alone by a system that stops, it would start a Postgres itself.
+  // A command that outlives the system would start a Postgres itself.
   endWithScope(scope, command.child, "SIGTERM");
   return JSON.parse((await command).stdout);
 }

@@ -1,4 +1,4 @@
-/** The select column's options. */
+/** The options of the select column. */
 export const STATUSES = ["open", "closed", "pending", "blocked", "done"] as const;
 
 const WORDS = [
@@ -6,7 +6,7 @@ const WORDS = [
   "november Oscar papa Quebec romeo Sierra tango Uniform victor Whiskey Xavier Yankee zulu",
 ].flatMap((line) => line.split(" "));
 
-/** The columns of the table that is measured. */
+/** The columns of the measured table. */
 export const COLUMNS = [
   { id: "name", name: "Name", type: "text" },
   { id: "email", name: "E-mail", type: "email" },
@@ -18,7 +18,7 @@ export const COLUMNS = [
   { id: "notes", name: "Notes", type: "text" },
 ] as const;
 
-/** One row's data. */
+/** The data of one row. */
 export interface TableRow {
   name: string;
   email: string;
@@ -54,7 +54,7 @@ export function makeRows(count: number): TableRow[] {
   }));
 }
 
-/** Numbers from 0 to 1 that are the same in every run: Mulberry32, small, and the same everywhere. */
+/** Numbers from 0 to 1 that are the same in every run and on every machine (Mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -17,18 +17,17 @@ import type { Turn } from "./join-turns.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../..");
 
-/** One of the two that are compared. */
+/** One of the two compared commits. */
 interface Side {
   /** Short hash. */
   commit: string;
-  /** Where its files are. */
+  /** The folder of its files. */
   root: string;
 }
 
 /**
- * Measures another commit and HEAD in turn on this machine and prints their ratios. The benchmark itself is this
- * tree's for both, so that they differ in nothing but the system.
- *
+ * Measures another commit and HEAD in turn on this machine and prints their ratios. Both use the benchmark of this
+ * tree, so that they differ only in the system.
  * @throws Error when there is no such commit, or when either cannot be measured
  */
 export async function compareCommits(
@@ -64,13 +63,13 @@ export async function compareCommits(
   await renewHistory(options.out);
 }
 
-/** A B, B A, A B, …: what changes slowly on the machine then meets both alike. */
+/** The order A B, B A, A B, …: a slow change of the machine then meets both alike. */
 function orderOf(pairs: number): ("a" | "b")[] {
   const all = Array.from({ length: pairs }, (_, index) => index);
   return all.flatMap((index): ("a" | "b")[] => (index % 2 === 0 ? ["a", "b"] : ["b", "a"]));
 }
 
-/** A system of its own for each turn: no turn inherits data, compiled code or memory of another one. */
+/** Measures one turn on a system of its own, which inherits no data, compiled code or memory. */
 async function measureTurn({ root }: Side, { only, isQuick }: Options): Promise<Turn> {
   await using scope = createScope();
   const system = await startSystem(scope, { repository: root });

@@ -3,18 +3,19 @@ import { medianOf } from "../statistics.ts";
 import { figuresOfTurns } from "./join-turns.ts";
 import type { Turn } from "./join-turns.ts";
 
-/** A commit and its turns, in the order in which they were measured. */
+/** A commit and its turns, in the order of their measurement. */
 interface Compared {
   commit: string;
   turns: readonly Turn[];
 }
 
-/** Of fewer pairs, chance makes all agree too often. */
+/** With fewer pairs, all agree by chance too often. */
 const PAIRS_THAT_TELL = 4;
 
 /**
- * The ratio of each figure as Markdown. It is the median of the pairs' ratios: the first turns of both make a pair,
- * the second ones the next. A difference is named where at least four pairs agree on its direction, all of them.
+ * The ratio of each figure as Markdown: the median of the pairs' ratios. The first turns of both commits make a
+ * pair, the second turns the next one. A difference is named where all of at least four pairs agree on its
+ * direction.
  */
 export function formatComparison(a: Compared, b: Compared): string {
   const ofB = figuresOfTurns(b.turns);

@@ -2,13 +2,13 @@ import type { Measured } from "../report.ts";
 import type { Figure } from "../scenario.ts";
 import { medianOf } from "../statistics.ts";
 
-/** What one start of a system gave. */
+/** The result of one start of a system. */
 export interface Turn {
   startedInMs: number;
   measured: readonly Measured[];
 }
 
-/** A figure of one scenario, with its value of each turn. */
+/** A figure of one scenario, with its value in each turn. */
 export interface FigureOfTurns {
   scenario: Measured["scenario"];
   figure: Figure;

@@ -6,32 +6,32 @@ import { Pool } from "pg";
 import type { PoolClient } from "pg";
 import { z } from "zod";
 
-/** What a floor's process is told when it starts. */
+/** The first message for a floor's process. */
 const floorStart = z.object({
   databaseUrl: z.string(),
-  /** JSON text: what is read or written, or how much of it. */
+  /** JSON text: the document that is read or written, or its size. */
   document: z.string(),
 });
 
-/** What it answers: who it is and where it listens. */
+/** The answer of the process: its id and its address. */
 export const floorReady = z.object({ pid: z.number(), url: z.url() });
 
 /** A floor that listens; the URL has no slash at its end. */
 export type Floor = z.infer<typeof floorReady>;
 
-/** As many connections as a service of the system has by default. */
+/** The number of connections that a service of the system has by default. */
 const CONNECTIONS = 10;
 const SCHEMA = "create schema if not exists bench";
 
-/** What a floor is made from. */
+/** The tools of a floor. */
 export interface FloorSurroundings {
   database: Pool;
   document: string;
 }
 
 /**
- * The life of a floor's process: told by its parent what to serve, it prepares its table, listens on
- * a free loopback port and ends with the parent.
+ * Runs a floor's process: it learns from its parent what to serve, prepares its table, listens on a free loopback
+ * port, and ends with the parent.
  */
 export function runFloor(
   createTable: string,
@@ -51,7 +51,7 @@ export function runFloor(
   }
 }
 
-/** Express without what the system has switched off as well. */
+/** Express without the features that the system switches off as well. */
 export function bareExpress(): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -60,7 +60,7 @@ export function bareExpress(): Express {
 }
 
 async function prepare(client: PoolClient, createTable: string): Promise<void> {
-  // Two floors may start at once, and `if not exists` alone is no protection from a race.
+  // Two floors may start at once, and `if not exists` alone does not prevent a race.
   await client.query("begin");
   await client.query("select pg_advisory_xact_lock(1)");
   await client.query(SCHEMA);

@@ -15,17 +15,17 @@ import { createProxyTrust } from "../../services/gateway/src/http/trusted-proxie
 
 const CONNECTIONS_MAX = 1_000;
 
-/** What the process is told when it starts. */
+/** The first message for the process. */
 const gatewayStart = z.object({
   databaseUrl: z.string(),
   workflowsGrpcAddress: z.string(),
   signingKeyFile: z.string(),
   apiKey: z.string(),
-  /** Whether each request is authenticated; else all are taken for ones with the API key. */
+  /** Whether each request is authenticated; otherwise all count as requests with the API key. */
   authenticates: z.boolean(),
 });
 
-/** A gateway of the benchmark's own; of the services it knows the workflows service alone. */
+/** A gateway of the benchmark's own, which knows only the workflows service. */
 export type GatewayStart = z.input<typeof gatewayStart>;
 
 process.once("disconnect", () => process.exit());

@@ -5,8 +5,8 @@ import { postJob } from "./post-job.ts";
 import type { PostJob } from "./post-job.ts";
 
 /**
- * The floor under deliveries: signed POSTs straight from a process, with nothing stored. Each body tells when it
- * was made, as that of a run tells when the run ended.
+ * The floor under deliveries: signed POSTs straight from a process that stores nothing. Each body tells the time of
+ * its making, as that of a run tells the time of the run's end.
  */
 process.once("disconnect", () => process.exit());
 process.on("message", (message) => {

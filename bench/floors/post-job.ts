@@ -2,14 +2,14 @@ import { z } from "zod";
 import type { Scope } from "@workflow/async";
 import { startHelper } from "../child-process.ts";
 
-/** What the floor under deliveries is asked to send. */
+/** A job of the floor under deliveries. */
 export const postJob = z.object({
   url: z.url(),
   count: z.number(),
   connections: z.number(),
-  /** Null is as fast as they are answered. */
+  /** The rate; null for as fast as answers come. */
   ratePerSecond: z.number().nullable(),
-  /** Of the filler in each body. */
+  /** The bytes of the filler in each body. */
   bodyBytes: z.number(),
 });
 export type PostJob = z.output<typeof postJob>;
@@ -17,7 +17,7 @@ export type PostJob = z.output<typeof postJob>;
 /** Sends signed POSTs from a process that ends with the scope; resolves when all are answered. */
 export type Post = (job: PostJob) => Promise<void>;
 
-/** Starts that process. */
+/** Starts the process that sends POSTs. */
 export function startPostFloor(scope: Scope): Post {
   const helper = startHelper(scope, "post-floor.ts", import.meta.url);
   return async (job) => {

@@ -7,8 +7,8 @@ import type { Pool } from "pg";
 import { bareExpress, runFloor } from "./floor.ts";
 
 /**
- * The floor under inbound webhooks: bare Express that hands the request on to another HTTP server of the process, and
- * there one insert, committed durably, of the body as it came.
+ * The floor under inbound webhooks: bare Express hands the request on to another HTTP server of the process, which
+ * commits one insert of the body durably.
  */
 runFloor(
   "create table if not exists bench.inputs (id uuid primary key, body json not null)",

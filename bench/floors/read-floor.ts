@@ -5,13 +5,13 @@ import type { Pool } from "pg";
 import { bareExpress, runFloor } from "./floor.ts";
 
 /**
- * The floor under every read: bare Express, one gRPC hop within the process (as `npm start` has it)
- * and one select by primary key with a prepared statement. No identity, no validation, no envelope
- * beyond what makes the answer the same size.
+ * The floor under every read: bare Express, one gRPC hop within the process (as in `npm start`) and one select by
+ * primary key with a prepared statement. The floor has no identity, no validation, and no envelope but for the size
+ * of the answer.
  */
 const ID = "00000000-0000-7000-8000-000000000000";
 
-/** Any generated message of one string will do; in both directions it is this one. */
+/** Any generated message of one string will do; this one serves both directions. */
 interface Text {
   workflowId: string;
 }

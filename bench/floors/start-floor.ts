@@ -6,9 +6,7 @@ import type { Floor } from "./floor.ts";
 
 /**
  * Starts a floor as a process of its own on the system's Postgres.
- *
- * @param document the text that it reads, or the number of rows that it holds; a floor that writes
- *   has no use for it
+ * @param document the text that the floor reads, or its number of rows; a floor that writes needs none
  */
 export async function startFloor(
   scope: Scope,

@@ -6,8 +6,8 @@ import type { TableRow } from "../table-rows.ts";
 import { runFloor } from "./floor.ts";
 
 /**
- * What somebody would write by hand for this one table: typed columns, an index for each question,
- * prepared statements, and Node's own HTTP server in front. No identity, no validation.
+ * Code that somebody would write by hand for this one table: typed columns, an index for each question, prepared
+ * statements, and Node's own HTTP server in front, without identity or validation.
  */
 const CREATE_TABLE = `
   create extension if not exists pg_trgm;
@@ -63,7 +63,7 @@ async function answer(database: Pool, request: IncomingMessage): Promise<unknown
   }
 }
 
-/** A page of 50 and how many there are. */
+/** A page of 50 rows, and the number of all. */
 async function page(
   database: Pool,
   name: string,

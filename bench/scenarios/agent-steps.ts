@@ -12,12 +12,12 @@ import type { System } from "../system.ts";
 
 const STEPS = 10;
 const RATE_PER_SECOND = 2;
-/** How long the provider takes. */
+/** The times of the provider's answers. */
 const PROVIDERS_MS = [0, 50] as const;
 const IN_FLIGHT = 100;
-/** Of the inputs of those that are in flight, in characters. */
+/** The characters of the inputs of the exchanges under way. */
 const INPUT_CHARS = [1_000, 100_000] as const;
-/** Longer than starting all of them and looking at the memory takes. */
+/** Longer than it takes to start all exchanges and to read the memory. */
 const HELD_MS = 20_000;
 const SETTLED_MS = 4_000;
 
@@ -34,7 +34,7 @@ export const agentSteps: Scenario = {
   async measure(surroundings) {
     const agentId = await createAgent(surroundings);
     const rounds: Outcome["rounds"] = [];
-    // The first one warms up.
+    // The first round warms up.
     for (let round = 0; round <= surroundings.sizes.rounds; round += 1) {
       const row: Record<string, number> = {};
       for (const providerMs of PROVIDERS_MS) {
@@ -55,7 +55,7 @@ export const agentSteps: Scenario = {
   },
 };
 
-/** Of one step beyond the exchange with the provider. */
+/** The time of one step beyond the exchange with the provider. */
 async function measureOverhead(
   surroundings: Surroundings,
   agentId: string,
@@ -87,7 +87,7 @@ async function measureOverhead(
   };
 }
 
-/** What runs hold that wait for the provider. */
+/** The memory of runs that wait for the provider. */
 async function measureMemory(
   { load, runs, system }: Surroundings,
   agentId: string,

@@ -15,7 +15,7 @@ export const completeRuns: Scenario = {
     "Node process.",
   async measure({ system, load, runs, sizes }) {
     const rounds: Outcome["rounds"] = [];
-    // The first one warms up.
+    // The first round warms up.
     for (let round = 0; round <= sizes.rounds; round += 1) {
       const workflowId = await createActiveWorkflow(system, `Complete ${round}`);
       const cpuBefore = cpuTimeMs(system.pid);

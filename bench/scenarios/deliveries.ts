@@ -66,14 +66,14 @@ async function measureLatency(
   ];
 }
 
-/** Who pays for deliveries: the runs that are delivered, and nobody else. */
+/** The cost of deliveries, which only runs with deliveries pay. */
 async function measureCost(
   surroundings: Surroundings,
   receiver: DeliveryReceiver,
 ): Promise<Outcome> {
   const { system, sizes } = surroundings;
   const rounds: Outcome["rounds"] = [];
-  // The first one warms up.
+  // The first round warms up.
   for (let round = 0; round <= sizes.rounds; round += 1) {
     const count = round === 0 ? sizes.runsPerRound / 4 : sizes.runsPerRound;
     const without = await completeRuns(surroundings, `Without ${round}`, count);

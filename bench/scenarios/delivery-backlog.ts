@@ -1,18 +1,20 @@
+import type { Scope } from "@workflow/async";
 import { cpuTimeMs } from "../cpu-time.ts";
 import { activateEndpoint, allDisabled, makeEndpoints, openDeliveriesLog } from "../endpoints.ts";
 import { startPostFloor } from "../floors/post-job.ts";
 import { residentMb } from "../memory.ts";
 import { createActiveWorkflow, runRequest, transform } from "../rest.ts";
-import type { Scenario } from "../scenario.ts";
+import type { Outcome, Scenario } from "../scenario.ts";
 import { startDeliveryReceiver } from "../start-delivery-receiver.ts";
+import type { DeliveryReceiver } from "../start-delivery-receiver.ts";
 
 const ENDPOINTS = 20;
 const CONNECTIONS = 64;
-/** With what else is in it, a body is about 1 KiB. */
+/** With its other members, a body is about 1 KiB. */
 const FILLER = { text: "x".repeat(450) };
 const FLOOR_FILLER_BYTES = 950;
 const SAMPLE_MS = 100;
-/** Says that an endpoint is gone, so that it is disabled by the first delivery and the rest is held (D46, D47). */
+/** Gone: the first delivery disables the endpoint, and the others are held (D46, D47). */
 const GONE = 410;
 
 export const deliveryBacklog: Scenario = {
@@ -59,44 +61,73 @@ export const deliveryBacklog: Scenario = {
     const arrived = await receiver.collect("backlog", sizes.pendingDeliveries);
     const resident = peak.end() - residentBefore;
     const cpuUs = ((cpuTimeMs(system.pid) - cpuBefore) * 1_000) / arrived.count;
-    const post = startPostFloor(scope);
-    await post({
-      url: receiver.urlOf("floor"),
-      count: sizes.pendingDeliveries,
-      connections: 128,
-      ratePerSecond: null,
-      bodyBytes: FLOOR_FILLER_BYTES,
-    });
-    const floor = await receiver.collect("floor", sizes.pendingDeliveries);
-    const name = `${sizes.pendingDeliveries} pending deliveries`;
-    return {
-      figures: [
-        { name: `held with ${name}`, value: held, unit: "MB", target: { atMost: 300 } },
-        {
-          name: `resident set while ${name} are sent, more than before`,
-          value: resident,
-          unit: "MB",
-        },
-        { name: "delivered", value: arrived.perSecond, unit: "/s", target: { atLeast: 3_000 } },
-        {
-          name: "delivered, beside the floor",
-          value: arrived.perSecond / floor.perSecond,
-          unit: "× floor",
-        },
-      ],
-      rounds: [
-        {
-          "system /s": arrived.perSecond,
-          "floor /s": floor.perSecond,
-          "system CPU µs a delivery": cpuUs,
-          deliveries: arrived.count,
-        },
-      ],
-    };
+    const floor = await measureFloor(receiver, sizes.pendingDeliveries, scope);
+    return report({ count: sizes.pendingDeliveries, arrived, floor, held, resident, cpuUs });
   },
 };
 
-/** Looks at the resident set of a process until it is ended, which tells the most that there was, in MB. */
+/** The number of deliveries and their rate at the receiver. */
+type Arrived = Awaited<ReturnType<DeliveryReceiver["collect"]>>;
+
+async function measureFloor(
+  receiver: DeliveryReceiver,
+  count: number,
+  scope: Scope,
+): Promise<Arrived> {
+  const post = startPostFloor(scope);
+  await post({
+    url: receiver.urlOf("floor"),
+    count,
+    connections: 128,
+    ratePerSecond: null,
+    bodyBytes: FLOOR_FILLER_BYTES,
+  });
+  return receiver.collect("floor", count);
+}
+
+function report({
+  count,
+  arrived,
+  floor,
+  held,
+  resident,
+  cpuUs,
+}: {
+  count: number;
+  arrived: Arrived;
+  floor: Arrived;
+  held: number;
+  resident: number;
+  cpuUs: number;
+}): Outcome {
+  const name = `${count} pending deliveries`;
+  return {
+    figures: [
+      { name: `held with ${name}`, value: held, unit: "MB", target: { atMost: 300 } },
+      {
+        name: `resident set while ${name} are sent, more than before`,
+        value: resident,
+        unit: "MB",
+      },
+      { name: "delivered", value: arrived.perSecond, unit: "/s", target: { atLeast: 3_000 } },
+      {
+        name: "delivered, beside the floor",
+        value: arrived.perSecond / floor.perSecond,
+        unit: "× floor",
+      },
+    ],
+    rounds: [
+      {
+        "system /s": arrived.perSecond,
+        "floor /s": floor.perSecond,
+        "system CPU µs a delivery": cpuUs,
+        deliveries: arrived.count,
+      },
+    ],
+  };
+}
+
+/** Samples the resident set of a process until `end`, which returns the most that there was, in MB. */
 function watchPeak(pid: number): { end(): number } {
   let peak = residentMb(pid);
   const timer = setInterval(() => (peak = Math.max(peak, residentMb(pid))), SAMPLE_MS);

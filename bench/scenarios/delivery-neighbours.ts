@@ -8,7 +8,7 @@ import type { DeliveryReceiver } from "../start-delivery-receiver.ts";
 import { medianOf } from "../statistics.ts";
 
 const RATE_PER_SECOND = 20;
-/** Of the company with bad receivers; each run is a delivery to each of its endpoints. */
+/** The runs of the company with bad receivers; each makes a delivery to each of its endpoints. */
 const BAD_RUNS = 10;
 /** Longer than an attempt may take. */
 const SLEEPS_MS = 20_000;
@@ -66,7 +66,7 @@ export const deliveryNeighbours: Scenario = {
   },
 };
 
-/** Measures again and again, each time right after something else was begun. */
+/** Measures again and again, each time right after the start of something else. */
 async function repeatedly(
   rounds: number,
   begin: () => Promise<unknown>,
@@ -80,7 +80,7 @@ async function repeatedly(
   return all;
 }
 
-/** The company that is looked at; returns what measures it. */
+/** Makes the measured company; returns the function that measures it. */
 async function measured({ system, load, runs, sizes }: Surroundings, receiver: DeliveryReceiver) {
   const modest = { ...system, apiKey: await system.addCompany("modest-receiver") };
   await makeEndpoint(modest, "Modest", receiver.urlOf("modest"));
@@ -94,7 +94,9 @@ async function measured({ system, load, runs, sizes }: Surroundings, receiver: D
   };
 }
 
-/** A company whose receivers are no good; returns what makes deliveries for all of them. */
+/**
+ * Makes a company with bad receivers; returns the function that makes deliveries for all of them.
+ */
 async function badCompany(
   { system, load }: Surroundings,
   name: string,

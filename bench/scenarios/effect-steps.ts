@@ -25,7 +25,7 @@ export const effectSteps: Scenario = {
       body: '{"n":279}',
     } as const;
     const rounds: Outcome["rounds"] = [];
-    // The first one warms up.
+    // The first round warms up.
     for (let round = 0; round <= sizes.rounds; round += 1) {
       const calls = Array.from({ length: STEPS }, (_, index) => httpCall(`s${index}`, url));
       const one = await measureRuns(surroundings, "One", calls.slice(0, 1), RATE_PER_SECOND);

@@ -9,7 +9,7 @@ import { medianOf } from "../statistics.ts";
 
 const CONNECTIONS = 16;
 const MANY_CONNECTIONS = 50;
-/** Read in turn: reads of the same one at the same time share an answer. */
+/** Workflows that are read in turn: concurrent reads of the same one would share an answer. */
 const WORKFLOWS = 100;
 
 export const getWorkflow: Scenario = {

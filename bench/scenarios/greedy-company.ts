@@ -3,9 +3,9 @@ import type { Scenario } from "../scenario.ts";
 import { startReceiver } from "../start-receiver.ts";
 
 const RATE_PER_SECOND = 10;
-/** How long each of the greedy company's calls takes. */
+/** The time of each of the greedy company's calls. */
 const CALL_MS = 1_000;
-/** Connections over which its runs are started. */
+/** The connections over which its runs start. */
 const CONNECTIONS = 64;
 
 export const greedyCompany: Scenario = {

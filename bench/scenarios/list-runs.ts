@@ -50,7 +50,7 @@ async function readPage({ system, load, sizes }: Surroundings, path: string) {
 
 const page = z.object({ meta: z.object({ cursor: z.string().nullable() }) });
 
-/** Follows cursors past so many runs and returns the last one. */
+/** Follows cursors past this number of runs; returns the last cursor. */
 async function walk(system: System, runs: number): Promise<string> {
   let cursor = "";
   for (let passed = 0; passed < runs; passed += WALK_PAGE) {

@@ -9,7 +9,7 @@ const SETTLE_TIMEOUT_MS = 60_000;
 const settledRow = z.object({ settled: z.boolean() });
 const TARGET_MS = 10;
 
-/** What is searched for, from the name of one workflow to the names of nearly all. */
+/** The searches, from the name of one workflow to the names of nearly all. */
 const LISTS = [
   ["first page", ""],
   ["active ones", "&status=active"],
@@ -37,7 +37,7 @@ export const listWorkflows: Scenario = {
         name: `${name}, p50`,
         value: await readPage(surroundings, `/workflows?limit=${PAGE}${query}`),
         unit: "ms",
-        // Without three letters or digits in a row there is no index to ask.
+        // A search without three letters or digits in a row has no index.
         ...(query === "&search=qx" ? {} : { target: { atMost: TARGET_MS } }),
       });
     }
@@ -51,7 +51,9 @@ async function readPage({ system, load, sizes }: Surroundings, path: string): Pr
   return (await load({ ...job, stop: { afterMs: sizes.roundMs } })).p50Ms;
 }
 
-/** Stores so many copies of a workflow for its company and as many for a hundred others. */
+/**
+ * Stores copies of a workflow for its company, and the same number for a hundred other companies.
+ */
 async function storeCopies(databaseUrl: string, workflowId: string, count: number): Promise<void> {
   const client = new Client({ connectionString: databaseUrl, application_name: "bench" });
   await client.connect();
@@ -89,8 +91,8 @@ async function storeCopies(databaseUrl: string, workflowId: string, count: numbe
 }
 
 /**
- * Brings the table into the state that it has after a while: index-only scans need to know which pages
- * everybody can see, and a vacuum does not tell while another transaction is older than the pages.
+ * Brings the table into its later state: index-only scans need to know which pages everybody can see, and a vacuum
+ * does not tell while another transaction is older than the pages.
  */
 async function settle(client: Client): Promise<void> {
   for (const deadline = Date.now() + SETTLE_TIMEOUT_MS; ; await delay(500)) {

@@ -25,7 +25,7 @@ export const loopRuns: Scenario = {
       transform("last", "{{steps.square.output.index}}"),
     ];
     const rounds: Outcome["rounds"] = [];
-    // The first one warms up.
+    // The first round warms up.
     for (let round = 0; round <= surroundings.sizes.rounds; round += 1) {
       const { p50Ms, p99Ms } = await measureRuns(surroundings, "Loop", steps, 1);
       if (round === 0) continue;

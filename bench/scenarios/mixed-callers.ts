@@ -5,7 +5,9 @@ import { medianOf } from "../statistics.ts";
 
 const RATE_PER_SECOND = 20;
 const CONNECTIONS = 16;
-/** So that the async callers are at work before the first sync one comes, and after the last. */
+/**
+ * The async callers work from this time before the first sync caller until this time after the last.
+ */
 const MARGIN_MS = 500;
 
 export const mixedCallers: Scenario = {

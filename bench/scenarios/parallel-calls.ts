@@ -26,7 +26,7 @@ export const parallelCalls: Scenario = {
       },
     ];
     const rounds: Outcome["rounds"] = [];
-    // The first one warms up.
+    // The first round warms up.
     for (let round = 0; round <= surroundings.sizes.rounds; round += 1) {
       const { p50Ms, p99Ms } = await measureRuns(surroundings, "Parallel", steps, 1);
       if (round > 0) rounds.push({ "p50 ms": p50Ms, "p99 ms": p99Ms });

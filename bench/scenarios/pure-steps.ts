@@ -7,7 +7,7 @@ const FEW = 10;
 const MANY = 50;
 const RATE_PER_SECOND = 20;
 
-/** Each step uses what the one before it made. */
+/** A chain of steps, each of which uses the output of the step before it. */
 function chain(length: number) {
   return Array.from({ length }, (_, index) =>
     transform(`s${index}`, {
@@ -26,7 +26,7 @@ export const pureSteps: Scenario = {
     `a step is the difference of the medians by ${MANY - FEW}.`,
   async measure(surroundings) {
     const rounds: Outcome["rounds"] = [];
-    // The first one warms up.
+    // The first round warms up.
     for (let round = 0; round <= surroundings.sizes.rounds; round += 1) {
       const few = await measureRuns(surroundings, "Few", chain(FEW), RATE_PER_SECOND);
       const many = await measureRuns(surroundings, "Many", chain(MANY), RATE_PER_SECOND);

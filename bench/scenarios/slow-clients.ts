@@ -5,7 +5,7 @@ import { slowClientsCount } from "../slow-clients-protocol.ts";
 import { medianOf } from "../statistics.ts";
 
 const RATE_PER_SECOND = 50;
-/** Half of them with heads that never end, half with bodies. */
+/** Slow clients, half of them with endless heads and half with endless bodies. */
 const SLOW_CLIENTS = 1_000;
 
 export const slowClients: Scenario = {

@@ -4,7 +4,9 @@ import { createActiveWorkflow, runRequest, transform } from "../rest.ts";
 import type { Scenario } from "../scenario.ts";
 
 const CONNECTIONS = 64;
-/** Accepting and suspending all of them must be over by then; the rest of the time they only wait. */
+/**
+ * The system accepts and suspends all runs at this rate; for the rest of the time they only wait.
+ */
 const STARTS_PER_SECOND = 400;
 const QUIET_MS = 5_000;
 

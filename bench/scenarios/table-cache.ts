@@ -1,8 +1,8 @@
 import { startLoad } from "../load-client.ts";
 import type { Load } from "../load-client.ts";
-import type { LoadJob, LoadRequest } from "../load-protocol.ts";
+import type { LoadJob, LoadRequest, LoadResult } from "../load-protocol.ts";
 import { importTable, postRequest } from "../rest.ts";
-import type { Scenario, Surroundings } from "../scenario.ts";
+import type { Outcome, Scenario, Surroundings } from "../scenario.ts";
 import { medianOf } from "../statistics.ts";
 import { startSystem } from "../system.ts";
 import type { System } from "../system.ts";
@@ -17,16 +17,16 @@ const TABLES_KEPT = 20;
 /** The tables that a modest company asks about. */
 const HOT_TABLES = 2;
 const GREEDY_CONNECTIONS = 4;
-/** Questions of one company before they repeat themselves; more than there are tables, so that none comes in turn. */
+/** The questions of one company in its sequence; more than its tables, so that tables come in no fixed turn. */
 const QUESTIONS = 200;
 /**
- * What the question's columns take of a row: a number and the texts that it is ordered by, some 30 characters with
- * their order and their folded form.
+ * The memory of the question's columns for each row: a number, and a text of some 30 characters with its order and its
+ * folded form.
  */
 const BYTES_A_ROW = 130;
 const MIB = 1024 * 1024;
 const LONGER_MS = 500;
-/** By requests, as a busy machine may answer none of them within a short time. */
+/** A number of requests, since a busy machine may answer none of them within a short time. */
 const WARM_UP: Stop = { afterRequests: 200 };
 
 const QUESTION = {
@@ -61,65 +61,77 @@ export const tableCache: Scenario = {
     const companies = await fill(system, sizes.cachedTableRows);
     const ask = questionsOf(surroundings, companies);
     await ask.everybody(WARM_UP);
-    const rounds = [];
+    const rounds: Round[] = [];
     for (let round = 0; round < sizes.rounds; round += 1) {
       const random = await ask.everybody({ afterMs: sizes.roundMs });
-      // Their tables come into memory anew.
+      // These companies' tables come into memory anew.
       await ask.modest(WARM_UP);
       const alone = await ask.modest({ afterMs: sizes.roundMs });
       const others = ask.greedy({ afterMs: sizes.roundMs + LONGER_MS });
       const beside = await ask.modest({ afterMs: sizes.roundMs });
       rounds.push({ random, alone, beside, greedy: await others });
     }
-    const alone = medianOf(rounds, (round) => round.alone.p50Ms);
-    const figure = (name: string, value: number, atMost?: number) => ({
-      name,
-      value,
-      unit: "ms" as const,
-      ...(atMost === undefined ? {} : { target: { atMost } }),
-    });
-    return {
-      figures: [
-        figure(
-          "any table, p50",
-          medianOf(rounds, (round) => round.random.p50Ms),
-        ),
-        figure(
-          "any table, p99",
-          medianOf(rounds, (round) => round.random.p99Ms),
-          400,
-        ),
-        figure("hot tables, p50", alone),
-        figure(
-          "hot tables beside the greedy, p50",
-          medianOf(rounds, (round) => round.beside.p50Ms),
-          2 * alone,
-        ),
-        figure(
-          "hot tables beside the greedy, p99",
-          medianOf(rounds, (round) => round.beside.p99Ms),
-        ),
-        {
-          name: "the greedy's answers",
-          value: medianOf(rounds, (round) => round.greedy.perSecond),
-          unit: "/s",
-        },
-      ],
-      rounds: rounds.map(({ random, alone: hot, beside, greedy }) => ({
-        "any /s": random.perSecond,
-        "any p50 ms": random.p50Ms,
-        "any p99 ms": random.p99Ms,
-        "hot p50 ms": hot.p50Ms,
-        "beside p50 ms": beside.p50Ms,
-        "beside p99 ms": beside.p99Ms,
-        "greedy /s": greedy.perSecond,
-        "greedy p50 ms": greedy.p50Ms,
-      })),
-    };
+    return report(rounds);
   },
 };
 
-/** Makes the companies and their tables; two companies are filled at a time. */
+/** The answers of one round, by who asked. */
+interface Round {
+  random: LoadResult;
+  alone: LoadResult;
+  beside: LoadResult;
+  greedy: LoadResult;
+}
+
+function report(rounds: readonly Round[]): Outcome {
+  const alone = medianOf(rounds, (round) => round.alone.p50Ms);
+  const figure = (name: string, value: number, atMost?: number) => ({
+    name,
+    value,
+    unit: "ms" as const,
+    ...(atMost === undefined ? {} : { target: { atMost } }),
+  });
+  return {
+    figures: [
+      figure(
+        "any table, p50",
+        medianOf(rounds, (round) => round.random.p50Ms),
+      ),
+      figure(
+        "any table, p99",
+        medianOf(rounds, (round) => round.random.p99Ms),
+        400,
+      ),
+      figure("hot tables, p50", alone),
+      figure(
+        "hot tables beside the greedy, p50",
+        medianOf(rounds, (round) => round.beside.p50Ms),
+        2 * alone,
+      ),
+      figure(
+        "hot tables beside the greedy, p99",
+        medianOf(rounds, (round) => round.beside.p99Ms),
+      ),
+      {
+        name: "the greedy's answers",
+        value: medianOf(rounds, (round) => round.greedy.perSecond),
+        unit: "/s",
+      },
+    ],
+    rounds: rounds.map(({ random, alone: hot, beside, greedy }) => ({
+      "any /s": random.perSecond,
+      "any p50 ms": random.p50Ms,
+      "any p99 ms": random.p99Ms,
+      "hot p50 ms": hot.p50Ms,
+      "beside p50 ms": beside.p50Ms,
+      "beside p99 ms": beside.p99Ms,
+      "greedy /s": greedy.perSecond,
+      "greedy p50 ms": greedy.p50Ms,
+    })),
+  };
+}
+
+/** Makes the companies and their tables, two companies at a time. */
 async function fill(system: System, rowCount: number): Promise<Company[]> {
   const rows = makeRows(rowCount);
   const accounts = [];

@@ -8,7 +8,7 @@ import { makeRows } from "../table-rows.ts";
 const ROWS = 1_000;
 const WRITERS = 30;
 const READERS = 8;
-/** The others go on a little longer than the one that is looked at. */
+/** The other companies go on this much longer than the measured one. */
 const LONGER_MS = 500;
 
 const page = z.object({ data: z.array(z.object({ id: z.uuid() })) });

@@ -6,7 +6,7 @@ import { medianOf } from "../statistics.ts";
 import { makeRows } from "../table-rows.ts";
 
 const CONNECTIONS = 16;
-/** Leaves room for what is inserted; a table may have 100,000 rows. */
+/** Few enough rows to leave room for inserts; a table may have 100,000. */
 const ROWS = 1_000;
 const PAIRS = 5;
 const ROUND_MS = 1_500;

@@ -55,7 +55,7 @@ async function target(system: System): Promise<Target> {
   return { pid: system.pid, request: runRequest(system, workflowId, "sync") };
 }
 
-/** Takes what it gets and forgets it; returns where it is. */
+/** Starts a collector that forgets all it gets; returns its URL. */
 async function startCollector(scope: Scope): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().once("end", () => {

@@ -26,11 +26,11 @@ describe("npm run bench -- --compare", () => {
     const { stdout } = await compare("HEAD", "--quick", "--pairs", "1", "--only", "d");
     expect(stdout).toMatch(/^(\w+) \(A\) and \1 \(B\), 1 pair$/m);
     expect(stdout).toMatch(
-      /^\| d +\| request → 202, p50 +\| [\d.]+ ms +\| [\d.]+ ms +\| [\d.]+ +\|/m,
+      /^\| d +\| request → 202, p50 +\| [\d.,]+ ms +\| [\d.,]+ ms +\| [\d.,]+ +\|/m,
     );
     expect(stdout).not.toMatch(/NaN|Written to/);
     const left = await readdir(temporary);
-    // A folder for sockets stays where it is, empty.
+    // The empty folder for sockets stays.
     expect(left.filter((name) => !name.startsWith("local-postgres-"))).toEqual([]);
   }, 600_000);
 

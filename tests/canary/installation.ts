@@ -31,7 +31,7 @@ import { learnShown } from "./shown-by-contract.ts";
 import { startWorld } from "./world.ts";
 import type { World } from "./world.ts";
 
-/** What anybody gets who clones the project and says `npm start`, with everything around it. */
+/** The system of somebody who clones the project and says `npm start`, with everything around it. */
 export interface Installation {
   hide: Hide;
   dataDir: string;
@@ -45,13 +45,13 @@ export interface Installation {
   broker: NangoDouble;
   models: Models;
   mail: Mail;
-  /** Starts the system, with further settings; what it prints is kept under the title. */
+  /** Starts the system, with further settings; its output becomes evidence under the title. */
   start: (title: string, more?: Readonly<Record<string, string>>) => Promise<void>;
   /** Stops the system; the next start goes on with its data. */
   stop: () => Promise<void>;
   /** Fails to start, with these settings. */
   failToStart: (title: string, more: Readonly<Record<string, string>>) => Promise<void>;
-  /** Runs an admin command, all that it prints being kept. */
+  /** Runs an admin command, whose output becomes evidence. */
   admin: (
     commandLine: string,
     stdin?: string,
@@ -59,13 +59,13 @@ export interface Installation {
   ) => Promise<Outcome>;
   /** The superuser's address. */
   databaseUrl: () => Promise<string>;
-  /** Stops what still runs, NATS as well, so that all files are written. */
+  /** Stops everything, NATS as well, so that all files are written. */
   close: () => Promise<void>;
 }
 
 /** The mail server. */
 export interface Mail {
-  /** Whether it refuses messages, with the credentials in its words. */
+  /** Whether the server refuses messages, with the credentials in its words. */
   refuses: boolean;
   messages: SmtpDouble["messages"];
 }
@@ -87,88 +87,102 @@ export async function prepareInstallation(
     evidence.hide({ name: "NANGO_SECRET_KEY", core: broker.secretKey });
     const { mail, mailUrl } = await startMail(hide, scope);
     const natsUrl = await startNats(natsFolder, hide, scope);
-    const oauth = new Map<string, OAuthDouble>();
     const settings: Record<string, string> = {
-      ...(await testSettings(dataDir)),
-      ...(await grpcAddresses()),
-      // The tour asks for more in a minute than one key may.
-      RATE_LIMIT_READ: "0",
-      RATE_LIMIT_WRITE: "0",
-      RATE_LIMIT_EXECUTE: "0",
-      METRICS_PORT: String(await freePort()),
-      WEBHOOKS_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
+      ...(await ownAddresses(dataDir)),
       ...makeSettings(hide, { worldUrl: world.url, mailUrl, natsUrl }),
     };
-    for (const id of AUTHORIZED) {
-      const prefix = id.toUpperCase().replaceAll("-", "_");
-      const double = await startOAuthDouble({
-        clientId: CLIENT_ID,
-        clientSecret: settings[`${prefix}_CLIENT_SECRET`] ?? "",
-        ...(id === "google-mail" ? { issuer: "https://accounts.google.com" } : {}),
-      });
-      scope.defer(() => double.close());
-      oauth.set(id, double);
-      settings[`${prefix}_OAUTH_BASE_URL`] = double.url;
-    }
+    const oauth = await startAuthorizationServers(settings, scope);
     const { OPENAI_API_KEY: openai = "", ANTHROPIC_API_KEY: anthropic = "" } = settings;
-    const models = await startModels({ openai, anthropic });
-    scope.defer(() => models.close());
+    const models = scope.adopt(await startModels({ openai, anthropic }), (each) => each.close());
     Object.assign(settings, models.settings);
-    const tap = await startRestTap(evidence, control, () => Number(settings["PORT"]));
-    scope.defer(() => tap.close());
-    let running: (RunningProcess & { title: string }) | undefined;
+    const port = (): number => Number(settings["PORT"]);
+    const tap = scope.adopt(await startRestTap(evidence, control, port), (each) => each.close());
+    const outside = { hide, natsFolder, natsUrl, tap, world, oauth, broker, models, mail };
+    const programs = createPrograms(evidence, settings, dataDir);
+    scope.defer(() => programs.stop());
+    return { ...outside, dataDir, settings, ...programs, close: () => scope.close() };
+  });
+}
 
-    const keep = (title: string, { stdout, stderr }: Pick<Outcome, "stdout" | "stderr">): void => {
-      learnShown(evidence, `terminal: ${title}`, stdout);
-      evidence.add("terminal", title, `${stdout}\n${stderr}`);
-    };
-    const stop = async (): Promise<void> => {
+type Programs = Pick<Installation, "start" | "stop" | "failToStart" | "admin" | "databaseUrl">;
+
+/** The system and its admin commands, all of whose output becomes evidence. */
+function createPrograms(
+  evidence: Evidence,
+  settings: Readonly<Record<string, string>>,
+  dataDir: string,
+): Programs {
+  let running: (RunningProcess & { title: string }) | undefined;
+  const keep = (title: string, { stdout, stderr }: Pick<Outcome, "stdout" | "stderr">): void => {
+    learnShown(evidence, `terminal: ${title}`, stdout);
+    evidence.add("terminal", title, `${stdout}\n${stderr}`);
+  };
+  return {
+    async start(title, more = {}) {
+      const started = launchStart({ ...settings, ...more });
+      running = { ...started, title };
+      await whenReady(started, settings);
+      await hideKeys(evidence, dataDir);
+    },
+    async stop() {
       if (running === undefined) return;
       const { child, ended, title } = running;
       running = undefined;
       child.kill("SIGTERM");
       keep(title, await ended);
-    };
-    scope.defer(stop);
-    return {
-      hide,
-      dataDir,
-      natsFolder,
-      natsUrl,
-      settings,
-      tap,
-      world,
-      oauth,
-      broker,
-      models,
-      mail,
-      async start(title, more = {}) {
-        const started = launchStart({ ...settings, ...more });
-        running = { ...started, title };
-        await whenReady(started, settings);
-        await hideKeys(evidence, dataDir);
-      },
-      stop,
-      async failToStart(title, more) {
-        keep(title, await launchStart({ ...settings, ...more }).ended);
-      },
-      async admin(commandLine, stdin, more = {}) {
-        const outcome = await runAdmin({ ...settings, ...more }, `${commandLine} --json`, stdin);
-        const title = `${commandLine.split(" ")[0]} ${outcome.exitCode}`;
-        const printed = `${outcome.stdout}\n${outcome.stderr}`;
-        learnShown(evidence, `admin commands: ${title}`, printed);
-        evidence.add("admin commands", title, printed);
-        await hideKeys(evidence, dataDir);
-        return outcome;
-      },
-      async databaseUrl() {
-        const found = await findLocalPostgres(dataDir);
-        if (found === null) throw new Error("Postgres does not run.");
-        return found.connectionUri;
-      },
-      close: () => scope.close(),
-    };
-  });
+    },
+    async failToStart(title, more) {
+      keep(title, await launchStart({ ...settings, ...more }).ended);
+    },
+    async admin(commandLine, stdin, more = {}) {
+      const outcome = await runAdmin({ ...settings, ...more }, `${commandLine} --json`, stdin);
+      const title = `${commandLine.split(" ")[0]} ${outcome.exitCode}`;
+      const printed = `${outcome.stdout}\n${outcome.stderr}`;
+      learnShown(evidence, `admin commands: ${title}`, printed);
+      evidence.add("admin commands", title, printed);
+      await hideKeys(evidence, dataDir);
+      return outcome;
+    },
+    async databaseUrl() {
+      const found = await findLocalPostgres(dataDir);
+      if (found === null) throw new Error("Postgres does not run.");
+      return found.connectionUri;
+    },
+  };
+}
+
+/** Starts an authorization server for each provider in AUTHORIZED, and adds its address to the settings. */
+async function startAuthorizationServers(
+  settings: Record<string, string>,
+  scope: Scope,
+): Promise<ReadonlyMap<string, OAuthDouble>> {
+  const servers = new Map<string, OAuthDouble>();
+  for (const id of AUTHORIZED) {
+    const prefix = id.toUpperCase().replaceAll("-", "_");
+    const double = await startOAuthDouble({
+      clientId: CLIENT_ID,
+      clientSecret: settings[`${prefix}_CLIENT_SECRET`] ?? "",
+      ...(id === "google-mail" ? { issuer: "https://accounts.google.com" } : {}),
+    });
+    scope.defer(() => double.close());
+    servers.set(id, double);
+    settings[`${prefix}_OAUTH_BASE_URL`] = double.url;
+  }
+  return servers;
+}
+
+/** Settings with ports and a data folder that no other system has. */
+async function ownAddresses(dataDir: string): Promise<Record<string, string>> {
+  return {
+    ...(await testSettings(dataDir)),
+    ...(await grpcAddresses()),
+    // The tour asks for more in a minute than one key may.
+    RATE_LIMIT_READ: "0",
+    RATE_LIMIT_WRITE: "0",
+    RATE_LIMIT_EXECUTE: "0",
+    METRICS_PORT: String(await freePort()),
+    WEBHOOKS_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
+  };
 }
 
 type Scope = ReturnType<typeof createScope>;
@@ -181,7 +195,7 @@ async function grpcAddresses(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** A mail server that wants a password, and repeats it when it refuses. */
+/** A mail server that wants a password, and repeats the password when it refuses. */
 async function startMail(hide: Hide, scope: Scope): Promise<{ mail: Mail; mailUrl: string }> {
   const pass = hide("password of SMTP_URL", (core) => `p@ss/${core}+&`);
   const both = Buffer.from(`\0mailer\0${pass}`).toString("base64");
@@ -198,7 +212,7 @@ async function startMail(hide: Hide, scope: Scope): Promise<{ mail: Mail; mailUr
   return { mail, mailUrl };
 }
 
-/** NATS with a password and a store whose files can be read. */
+/** NATS with a password, and with a store whose files tests read. */
 async function startNats(folder: string, hide: Hide, scope: Scope): Promise<string> {
   await mkdir(folder, { recursive: true });
   const password = hide("password of NATS_URL");
@@ -219,7 +233,7 @@ async function hideKeys(evidence: Evidence, dataDir: string): Promise<void> {
     const text = await readFile(join(dataDir, "keys", name), "utf8");
     const shownIn = new RegExp(`^data folder: keys/${name}`);
     for (const key of text.split(/[\s,]+/).filter((part) => /^[\w+/=]{40,}$/.test(part))) {
-      // What is the same in all keys of the kind stands at the beginning of a PEM.
+      // The beginning of a PEM is the same in all keys of its kind.
       const core = key.startsWith("MC4CAQ") ? key.slice(22) : key;
       evidence.hide({ name, core, shownIn });
       evidence.hide({

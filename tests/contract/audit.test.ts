@@ -5,7 +5,7 @@ import { ROUTES } from "@workflow/service-gateway/routes";
 import { startOpenAiDouble } from "@workflow/testkit";
 import type { ModelDouble } from "@workflow/testkit";
 import { auditOf } from "../support/audit-log.ts";
-import { madeId, prepareAudited } from "../support/audited-requests.ts";
+import { madeId, prepareAudited } from "../support/audited-requests/prepare-audited.ts";
 import { bodyOf, fillWithUnknown, nameOf } from "../support/route-requests.ts";
 import { startProviderDouble } from "../support/provider-double.ts";
 import type { ProviderDouble } from "../support/provider-double.ts";

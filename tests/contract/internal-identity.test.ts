@@ -1,10 +1,6 @@
 import { createHmac, createPublicKey } from "node:crypto";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { Client, credentials, Metadata, status as Code } from "@grpc/grpc-js";
 import type { MethodDefinition } from "@grpc/grpc-js";
-import { loadSync } from "@grpc/proto-loader";
-import type { AnyDefinition, ServiceDefinition } from "@grpc/proto-loader";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   ListWorkflowsRequest,
@@ -18,29 +14,16 @@ import { z } from "zod";
 import { createWorkflow } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
-
-const PROTO = join(import.meta.dirname, "../../proto");
-
-/** Everything that the protos define, read from the files themselves. */
-const definitions = loadSync(
-  readdirSync(join(PROTO, "workflow"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".proto"))
-    .map((name) => join("workflow", name)),
-  { includeDirs: [PROTO], keepCase: true },
-);
-
-const services = Object.entries(definitions).flatMap(([name, definition]) =>
-  isService(definition) ? [{ name, definition }] : [],
-);
-const methods = services.flatMap(({ definition }) =>
-  Object.values(definition).map((method) => ({ path: method.path, method })),
-);
+import {
+  services,
+  methods,
+  BETWEEN_SERVICES,
+  IN_OWN_NAME,
+  INTERNAL_SCOPES,
+  audienceOf,
+} from "../support/internal-methods.ts";
 
 const messageType = z.looseObject({ field: z.array(z.looseObject({ name: z.string() })) });
-
-function isService(definition: AnyDefinition): definition is ServiceDefinition {
-  return !("format" in definition);
-}
 
 let system: WholeSystem;
 const clients = new Map<string, Client>();
@@ -56,102 +39,13 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** An owner, who may do whatever callers from outside may. */
+/** An owner: no caller from outside may do more. */
 function caller(): Identity {
   const principal = { type: "user", id: system.acme.owner.id, role: "owner" } as const;
   return { companyId: system.acme.id, principal, scopes: SCOPES };
 }
 
-/** The methods that services keep to themselves: who calls them, and with which scope. */
-const BETWEEN_SERVICES: Readonly<Record<string, { issuer: TokenIssuer; scope: string }>> = {
-  "/workflow.runs.v1.DeploymentsService/PutDeployment": {
-    issuer: "workflows",
-    scope: "internal:deployments",
-  },
-  "/workflow.runs.v1.DeploymentsService/CheckDeployment": {
-    issuer: "workflows",
-    scope: "internal:deployments",
-  },
-  "/workflow.integrations.v1.SecretsService/ResolveSecrets": {
-    issuer: "runs",
-    scope: "internal:secrets",
-  },
-  "/workflow.integrations.v1.EmailService/SendEmail": {
-    issuer: "runs",
-    scope: "internal:effects",
-  },
-  "/workflow.integrations.v1.AuthorizationsService/GetAuthorizationAttempt": {
-    issuer: "gateway",
-    scope: "internal:authorizations",
-  },
-  "/workflow.integrations.v1.AuthorizationsService/ContinueAuthorization": {
-    issuer: "gateway",
-    scope: "internal:authorizations",
-  },
-  "/workflow.integrations.v1.AuthorizationsService/CompleteAuthorization": {
-    issuer: "gateway",
-    scope: "internal:authorizations",
-  },
-  "/workflow.integrations.v1.ActionsService/ExecuteAction": {
-    issuer: "runs",
-    scope: "internal:effects",
-  },
-  "/workflow.integrations.v1.AgentsService/ExecuteAgentStep": {
-    issuer: "runs",
-    scope: "internal:effects",
-  },
-  "/workflow.integrations.v1.ActionsService/ReportAnswer": {
-    issuer: "runs",
-    scope: "internal:effects",
-  },
-  "/workflow.integrations.v1.ActionsService/AuthorizeRequest": {
-    issuer: "runs",
-    scope: "internal:secrets",
-  },
-  "/workflow.runs.v1.TriggersService/StartTriggeredRuns": {
-    issuer: "webhooks",
-    scope: "internal:triggers",
-  },
-  "/workflow.runs.v1.RunEventsService/ReadRunPayloads": {
-    issuer: "webhooks",
-    scope: "internal:run_events",
-  },
-  "/workflow.runs.v1.RunEventsService/ListEndEvents": {
-    issuer: "webhooks",
-    scope: "internal:run_events",
-  },
-  "/workflow.integrations.v1.AccountsService/FindAccounts": {
-    issuer: "webhooks",
-    scope: "internal:accounts",
-  },
-  "/workflow.integrations.v1.AccountsService/FindBrokerConnection": {
-    issuer: "webhooks",
-    scope: "internal:accounts",
-  },
-  "/workflow.integrations.v1.AccountsService/ReportBrokerAuthorization": {
-    issuer: "webhooks",
-    scope: "internal:accounts",
-  },
-  "/workflow.integrations.v1.AccountsService/ReportBrokerSync": {
-    issuer: "webhooks",
-    scope: "internal:accounts",
-  },
-};
-
-/** What a service calls in its own name: it finds out by these whom something is for (ADR 41). */
-const IN_OWN_NAME = ["internal:triggers", "internal:run_events", "internal:accounts"];
-
-const INTERNAL_SCOPES = Object.values(BETWEEN_SERVICES).map(({ scope }) => scope);
-
-/** The service that a method belongs to. */
-function audienceOf(path: string): TokenAudience {
-  const domain = path.split(".")[1];
-  const audience = TOKEN_AUDIENCES.find((known) => known === domain);
-  if (audience === undefined) throw new Error(`${path} belongs to no service.`);
-  return audience;
-}
-
-/** A token of whoever calls a method. */
+/** A token with which a method's usual caller calls it. */
 function goodFor(path: string, changes: Partial<Identity> = {}): Promise<string> {
   const audience = audienceOf(path);
   const between = BETWEEN_SERVICES[path];
@@ -199,7 +93,7 @@ async function foreign(kid: string): Promise<string> {
     .sign(await importPKCS8(privateKeyPem, "EdDSA"));
 }
 
-/** Signed with the public key as if that were a shared secret. */
+/** A token whose signature takes the public key for a shared secret. */
 async function confused(): Promise<string> {
   const { publicKeyPem, keyId } = system.tokens.keys.gateway;
   const text = `${base64({ alg: "HS256", kid: keyId })}.${base64(claims())}`;
@@ -207,7 +101,7 @@ async function confused(): Promise<string> {
   return `${text}.${signature}`;
 }
 
-/** Brings its own key along. */
+/** A token that brings its own key along. */
 async function selfMade(): Promise<string> {
   const { privateKeyPem, publicKeyPem } = generateSigningKey();
   const jwk = await exportJWK(createPublicKey(publicKeyPem));
@@ -279,7 +173,7 @@ const BAD_TOKENS: readonly [
   ),
 ];
 
-/** What of a method says how to call it. */
+/** The members of a method that say how to call it. */
 type Callable = Pick<
   MethodDefinition<unknown, unknown>,
   "path" | "requestStream" | "responseStream"
@@ -304,7 +198,7 @@ function call(
         ...([path, encode, encode, metadata, options] as const),
         (error) => resolve(error?.code ?? Code.OK),
       );
-      // Who is refused at once may not be able to send any more.
+      // A stream that is refused at once may fail to send the rest.
       stream.on("error", () => {});
       stream.end(Buffer.alloc(0));
     } else if (responseStream) {
@@ -322,7 +216,7 @@ describe("the protos", () => {
   it("define services, whose methods are all called below", () => {
     expect(services.length).toBeGreaterThanOrEqual(7);
     expect(methods.length).toBeGreaterThanOrEqual(28);
-    // Streams both ways would need a call of their own here.
+    // `call` knows no streams in both directions.
     expect(methods.every(({ method }) => !(method.requestStream && method.responseStream))).toBe(
       true,
     );

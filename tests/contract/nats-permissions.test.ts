@@ -1,53 +1,45 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { newId, newUuid } from "@workflow/db";
 import { createNatsEventBus, createNatsSignals, PublishError, setUpNats } from "@workflow/events";
 import type { EventBus, PublishedEvent } from "@workflow/events";
-import { EVENT_CONSUMERS as GATEWAY, ROUTES } from "@workflow/service-gateway";
-import { EVENT_CONSUMERS as INTEGRATIONS } from "@workflow/service-integrations";
-import { EVENT_CONSUMERS as RUNS } from "@workflow/service-runs";
-import { EVENT_CONSUMERS as WEBHOOKS } from "@workflow/service-webhooks";
 import { startLocalNats, waitFor } from "@workflow/testkit";
 import type { LocalNats } from "@workflow/testkit";
 import { connect } from "nats";
 import type { NatsConnection } from "nats";
 import pino from "pino";
+import {
+  CONSUMERS,
+  event,
+  findAuditActions,
+  forbiddenRequests,
+  forbiddenSubscriptions,
+  ownEvents,
+  ROOT,
+  serviceOf,
+  SERVICES,
+  STREAMS,
+  subjectOf,
+  uniqueBySubject,
+} from "../support/nats-services.ts";
+import type { Service } from "../support/nats-services.ts";
 
 /*
- * deploy/nats on a real server: what each service does on the bus works with its own user, and nothing
- * else does.
+ * deploy/nats on a real server: the user of each service may do what the service does on the bus, and nothing
+ * else.
  */
 
-const ROOT = join(import.meta.dirname, "../..");
-const SERVICES = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"] as const;
-type Service = (typeof SERVICES)[number];
-
-/** Streams by who publishes on them, beside the audit stream. */
-const OWN_STREAM: Readonly<Partial<Record<Service, string>>> = {
-  workflows: "workflows",
-  runs: "runs",
-  tables: "tables",
-};
-const CONSUMERS: Readonly<Partial<Record<Service, typeof GATEWAY>>> = {
-  gateway: GATEWAY,
-  integrations: INTEGRATIONS,
-  runs: RUNS,
-  webhooks: WEBHOOKS,
-};
-const STREAMS = ["audit", "runs", "tables", "workflows"];
 /** The admin command loads the code of all services. */
 const START_TIMEOUT_MS = 180_000;
-/** Longer than a user without permission is told so. */
+/** A refusal arrives within this time, however busy the machine is. */
 const REFUSAL_MS = 60_000;
 
 const passwords = new Map<string, string>();
 const buses = new Map<Service, EventBus>();
 const logger = pino({ level: "silent" });
-/** What became of an event before the streams were made, and what making them twice answered. */
+/** The failures of an event that came before its stream, and the answers to two set-ups of the streams. */
 let tooEarly: string[];
 let setUps: unknown[];
 let nats: LocalNats;
@@ -58,7 +50,7 @@ beforeAll(async () => {
     passwords.set(user, `p@ss/${randomBytes(8).toString("hex")}:%`);
   }
   const env = Object.fromEntries(
-    // In quotes, as a text in the environment is read as a value of the configuration.
+    // The configuration reads the environment as values: quotes make a text of each.
     [...passwords].map(([user, text]) => [`NATS_${user.toUpperCase()}_PASSWORD`, `"${text}"`]),
   );
   nats = await startLocalNats({
@@ -106,17 +98,19 @@ describe("a server with deploy/nats", () => {
   });
 
   it.each(SERVICES)("lets a service publish what it publishes: %s", async (service) => {
-    const own = ownEvents(service);
+    const own = ownEvents(actions, service);
     if (service !== "gateway" && service !== "webhooks") expect(own.length).toBeGreaterThan(0);
     expect(await publish(service, own)).toEqual([]);
   });
 
   it.each(SERVICES)("lets a service publish nothing of another's: %s", async (service) => {
-    const own = new Set(ownEvents(service).map(subjectOf));
-    const foreign = SERVICES.flatMap(ownEvents).filter((each) => !own.has(subjectOf(each)));
+    const own = new Set(ownEvents(actions, service).map(subjectOf));
+    const foreign = SERVICES.flatMap((each) => ownEvents(actions, each)).filter(
+      (each) => !own.has(subjectOf(each)),
+    );
     expect(foreign.length).toBeGreaterThan(5);
     const before = await countMessages();
-    // One at a time: an attempt that fails gives up what is behind it.
+    // Each in a call of its own: a failed attempt gives up all events behind it.
     for (const each of uniqueBySubject(foreign)) {
       expect([subjectOf(each), await publish(service, [each])]).toEqual([
         subjectOf(each),
@@ -129,8 +123,12 @@ describe("a server with deploy/nats", () => {
   it.each(Object.keys(CONSUMERS))("lets a service consume what it consumes: %s", async (name) => {
     const service = serviceOf(name);
     for (const [stream, consumers] of Object.entries(CONSUMERS[service] ?? {})) {
-      const publisher = SERVICES.find((each) => ownEvents(each).some((e) => e.stream === stream));
-      const [fresh] = ownEvents(publisher ?? "webhooks").filter((e) => e.stream === stream);
+      const publisher = SERVICES.find((each) =>
+        ownEvents(actions, each).some((e) => e.stream === stream),
+      );
+      const [fresh] = ownEvents(actions, publisher ?? "webhooks").filter(
+        (e) => e.stream === stream,
+      );
       if (publisher === undefined || fresh === undefined) throw new Error(`Nobody: ${stream}`);
       for (const consumer of consumers) {
         const seen: string[] = [];
@@ -142,7 +140,7 @@ describe("a server with deploy/nats", () => {
         expect(await publish(publisher, [fresh])).toEqual([]);
         await waitFor(() => seen.includes(fresh.id));
         await subscription.close();
-        // Acknowledged: it is gone for the next one of this name.
+        // An acknowledged event is gone for the next consumer of this name.
         await waitFor(async () => (await pendingOf(stream, consumer)) === 0);
       }
     }
@@ -171,41 +169,7 @@ describe("a server with deploy/nats", () => {
   });
 
   it.each(SERVICES)("lets a service read nothing else: %s", async (service) => {
-    const own = CONSUMERS[service] ?? {};
-    const pairs = STREAMS.flatMap((stream) =>
-      [...allConsumers(stream), "mine"].map((consumer) => [stream, consumer] as const),
-    ).filter(([stream, consumer]) => own[stream]?.includes(consumer) !== true);
-    const requests = [
-      ...pairs.map(([stream, name]) => `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`),
-      ...pairs.map(([stream, name]) => `$JS.API.CONSUMER.INFO.${stream}.${name}`),
-      ...pairs.map(([stream, name]) => `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${name}`),
-      ...pairs.map(([stream, name]) => `$JS.API.CONSUMER.CREATE.${stream}.${name}`),
-      ...pairs.map(([stream, name]) => `$JS.API.CONSUMER.DELETE.${stream}.${name}`),
-      ...pairs.map(([stream, name]) => `$JS.ACK.${stream}.${name}.1.1.1.1.0`),
-      ...STREAMS.flatMap((stream) =>
-        [
-          "STREAM.CREATE",
-          "STREAM.UPDATE",
-          "STREAM.DELETE",
-          "STREAM.PURGE",
-          "STREAM.SNAPSHOT",
-          "STREAM.RESTORE",
-          "STREAM.MSG.GET",
-          "STREAM.MSG.DELETE",
-          "DIRECT.GET",
-          "CONSUMER.CREATE",
-          "CONSUMER.LIST",
-          "CONSUMER.NAMES",
-        ].map((verb) => `$JS.API.${verb}.${stream}`),
-      ),
-      "$JS.API.STREAM.CREATE.copy",
-      "$JS.API.STREAM.NAMES",
-      "$JS.API.STREAM.LIST",
-      "$SYS.REQ.SERVER.PING",
-      "_INBOX.runs.x",
-      "_INBOX.setup.x",
-      ...(service === "gateway" ? [] : ["gateway-limits.x.all"]),
-    ].filter((subject) => subject !== `_INBOX.${service}.x`);
+    const requests = forbiddenRequests(service);
     const refused = await withUser(service, async (connection, refusals) => {
       for (const subject of requests) connection.publish(subject, "{}");
       await connection.flush();
@@ -214,15 +178,7 @@ describe("a server with deploy/nats", () => {
     });
     expect(refused.toSorted()).toEqual(requests.map((subject) => `publish ${subject}`).toSorted());
 
-    const subjects = [
-      ...STREAMS.map((stream) => `${stream}.>`),
-      ">",
-      "_INBOX.>",
-      "_INBOX.*.>",
-      ...["setup", ...SERVICES].filter((user) => user !== service).map((u) => `_INBOX.${u}.>`),
-      "$JS.>",
-      ...(service === "gateway" ? [] : ["gateway-limits.>", "gateway-limits.x.all"]),
-    ];
+    const subjects = forbiddenSubscriptions(service);
     const unheard = await withUser(service, async (connection, refusals) => {
       for (const subject of subjects) connection.subscribe(subject, { callback: () => {} });
       await connection.flush();
@@ -241,40 +197,12 @@ function busOf(service: Service): EventBus {
   return bus;
 }
 
-function serviceOf(name: string): Service {
-  const service = SERVICES.find((each) => each === name);
-  if (service === undefined) throw new Error(`No service: ${name}`);
-  return service;
-}
-
 function urlOf(user: string): string {
   const password = encodeURIComponent(passwords.get(user) ?? "");
   return nats.url.replace("://", `://${user}:${password}@`);
 }
 
-function subjectOf({ stream, type }: PublishedEvent): string {
-  return `${stream}.${type}`;
-}
-
-function uniqueBySubject(events: readonly PublishedEvent[]): PublishedEvent[] {
-  return [...new Map(events.map((each) => [subjectOf(each), each])).values()];
-}
-
-function event(stream: string, type: string): PublishedEvent {
-  const id = newId("evt_");
-  const timestamp = new Date().toISOString();
-  const body = JSON.stringify({ id, type, timestamp, companyId: newUuid(), data: {} });
-  return { id, stream, type, body };
-}
-
-/** What a service publishes: on its own stream, and of what its callers change. */
-function ownEvents(service: Service): PublishedEvent[] {
-  const stream = OWN_STREAM[service];
-  const audited = (actions.get(service) ?? []).map((action) => event("audit", action));
-  return stream === undefined ? audited : [event(stream, "thing.happened"), ...audited];
-}
-
-/** Publishes through the bus; answers one word for each event that was not taken. */
+/** Publishes through the bus; returns a word for each event that was not taken. */
 async function publish(service: Service, events: readonly PublishedEvent[]): Promise<string[]> {
   const bus = busOf(service);
   const attempt = async (): Promise<unknown> => {
@@ -282,7 +210,7 @@ async function publish(service: Service, events: readonly PublishedEvent[]): Pro
       await bus.publish(events);
       return null;
     } catch (error) {
-      // Until it is connected it cannot know.
+      // A bus without a connection knows nothing of permissions.
       if (String(error).includes("no connection")) throw error;
       return error;
     }
@@ -304,7 +232,7 @@ async function setUp(): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** Runs something as a user, who is told in words what he may not do. */
+/** Runs `work` with a service's user; `refusals` gathers what the server forbids. */
 async function withUser<Result>(
   user: Service,
   work: (connection: NatsConnection, refusals: string[]) => Promise<Result>,
@@ -349,32 +277,4 @@ function pendingOf(stream: string, consumer: string): Promise<number> {
     const info = await consumers.info(stream, consumer);
     return info.num_ack_pending + info.num_pending;
   });
-}
-
-function allConsumers(stream: string): string[] {
-  return Object.values(CONSUMERS).flatMap((consumers) => consumers[stream] ?? []);
-}
-
-/** The actions that routes audit, by the services whose sources name them. */
-async function findAuditActions(): Promise<Map<Service, string[]>> {
-  const audited = new Set<string>(ROUTES.flatMap(({ audit }) => audit));
-  const found = new Map<Service, string[]>();
-  for (const service of SERVICES) {
-    // It writes its own changes into the log itself.
-    if (service === "gateway") continue;
-    const folder = join(ROOT, "services", service, "src");
-    const files = (await readdir(folder, { recursive: true })).filter((f) => f.endsWith(".ts"));
-    const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
-    const lines = texts.flatMap(
-      (text) => text.match(/^.*(?:\baction\b|Action\b|\baudit\b).*$/gm) ?? [],
-    );
-    const named = new Set(
-      lines.flatMap((line) => line.match(/(?<=")[a-z_]+\.[a-z_]+(?=")/g) ?? []),
-    );
-    found.set(
-      service,
-      [...audited].filter((action) => named.has(action)),
-    );
-  }
-  return found;
 }

@@ -1,19 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { newId } from "@workflow/db";
 import { startHttpDouble, startSmtpDouble } from "@workflow/testkit";
 import type { DoubleResponse, HttpDouble, SmtpDouble } from "@workflow/testkit";
 import { z } from "zod";
-import {
-  createActive,
-  postRun,
-  runIdOf,
-  runToEnd,
-  waitForRun,
-  workflowBody,
-} from "../support/scenarios.ts";
+import { createActive, postRun, runIdOf, waitForRun, workflowBody } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
+import { mailStep, send } from "../support/email-steps.ts";
 
 let system: WholeSystem;
 let mail: SmtpDouble;
@@ -40,20 +33,6 @@ beforeEach(() => {
   mail.messages.length = 0;
   resend.requests.length = 0;
 });
-
-const retry = { maxAttempts: 3, backoff: "fixed", delayMs: 1, maxDelayMs: 1, jitter: false };
-const mailStep = (config: object) => ({
-  id: "mail",
-  type: "email",
-  name: "mail",
-  retry,
-  config: { subject: "Hello", text: "Hello", ...config },
-});
-
-async function send(config: object, input: object = {}) {
-  const workflowId = await createActive(system, { steps: [mailStep(config)] });
-  return runToEnd(system, workflowId, input);
-}
 
 describe("whom an e-mail goes to (D61)", () => {
   it.each<[string, object, object, string[]]>([
@@ -107,7 +86,7 @@ describe("whom an e-mail goes to (D61)", () => {
       ["a@x.example"],
     ],
   ])("is %s", async (_what, config, input, recipients) => {
-    const run = await send(config, input);
+    const run = await send(system, config, input);
     expect(run).toMatchObject({ status: "completed", output: { accepted: recipients } });
     expect(mail.messages.map(({ to }) => to)).toEqual([recipients]);
   });
@@ -138,7 +117,7 @@ describe("whom an e-mail goes to (D61)", () => {
   ])(
     "is refused for good when a template brings in %s, naming the field",
     async (_what, config, input, said) => {
-      const run = await send(config, input);
+      const run = await send(system, config, input);
       expect(run).toMatchObject({ status: "failed", error: { code: "INVALID_INPUT" } });
       expect(run.error?.message).toContain(said);
       expect(run.stepResults[0]?.attempt).toBe(1);
@@ -156,7 +135,7 @@ describe("whom an e-mail goes to (D61)", () => {
       ["to", "0"],
     ],
   ])("is refused for good when it is %s", async (_what, config, input, path) => {
-    const run = await send(config, input);
+    const run = await send(system, config, input);
     expect(run).toMatchObject({
       status: "failed",
       error: { code: "EMAIL_REJECTED", details: { problems: [{ path }] } },
@@ -186,6 +165,7 @@ describe("whom an e-mail goes to (D61)", () => {
 describe("whom an e-mail comes from (D61)", () => {
   it("is any name at the installation's domain", async () => {
     const run = await send(
+      system,
       { to: "a@x.example", from: "{{input.from}}" },
       {
         from: "The Sales Team <sales@Shop.example>",
@@ -196,7 +176,7 @@ describe("whom an e-mail comes from (D61)", () => {
   });
 
   it("is nobody else: the step fails at once, without another attempt", async () => {
-    const run = await send({ to: "a@x.example", from: "CEO <ceo@bank.example>" });
+    const run = await send(system, { to: "a@x.example", from: "CEO <ceo@bank.example>" });
     expect(run).toMatchObject({ status: "failed", error: { code: "EMAIL_SENDER_NOT_ALLOWED" } });
     expect(run.error?.message).toContain("bank.example");
     expect(run.stepResults[0]?.attempt).toBe(1);
@@ -225,102 +205,8 @@ describe("EMAIL_PER_DAY", () => {
       },
     });
     expect(run.stepResults[0]?.attempt).toBe(1);
-    expect((await send({ to: "a@x.example" })).status).toBe("completed");
+    expect((await send(system, { to: "a@x.example" })).status).toBe("completed");
     expect(mail.messages).toHaveLength(3);
-  });
-});
-
-describe("attachments", () => {
-  let host: HttpDouble;
-  const bytes = randomBytes(2 * 1024 * 1024);
-  beforeAll(async () => {
-    host = await startHttpDouble(({ path }) =>
-      path.startsWith("/photo")
-        ? { headers: { "content-type": "image/png" }, body: bytes }
-        : { status: 404 },
-    );
-  });
-  afterAll(() => host.close());
-
-  /** The bytes of the attachments of the last message. */
-  function attachedFiles(): Buffer[] {
-    const raw = mail.messages.at(-1)?.raw ?? "";
-    const boundary = /boundary="([^"]+)"/.exec(raw)?.[1] ?? "";
-    return raw
-      .split(`--${boundary}`)
-      .slice(2, -1)
-      .map((part) => Buffer.from(part.split("\r\n\r\n").slice(1).join("\r\n\r\n"), "base64"));
-  }
-
-  it("may be what an earlier step has fetched, and is by URL: the record shows no content", async () => {
-    const fetchStep = {
-      id: "fetch",
-      type: "action",
-      name: "fetch",
-      action: "http.request",
-      config: { method: "GET", url: `${host.url}/photo` },
-    };
-    const attachments = [
-      { filename: "{{input.name}}.png", content: "{{steps.fetch.output.body}}" },
-      { filename: "again.png", url: "{{input.url}}" },
-      "{{input.note}}",
-      "{{input.nothing}}",
-    ];
-    const steps = [fetchStep, mailStep({ to: "a@x.example", attachments })];
-    const workflowId = await createActive(system, { steps });
-    const note = { filename: "note.txt", content: "aGk=" };
-    const input = { name: "Foto 写真", url: `${host.url}/photo?2`, note };
-    const run = await runToEnd(system, workflowId, input);
-    expect(run).toMatchObject({ status: "completed", output: { accepted: ["a@x.example"] } });
-    // A comparison byte by byte would take half a minute.
-    const contents = attachedFiles().map((each) => each.toString("base64"));
-    expect(contents).toEqual(
-      [bytes, bytes, Buffer.from("hi")].map((each) => each.toString("base64")),
-    );
-    expect(run.stepResults[1]?.input).toEqual({
-      to: "a@x.example",
-      subject: "Hello",
-      text: "Hello",
-      attachments: [
-        { filename: "Foto 写真.png", content: "(2796204 characters of base64)" },
-        { filename: "again.png", url: input.url },
-        { filename: "note.txt", content: "(4 characters of base64)" },
-        null,
-      ],
-    });
-  });
-
-  it.each<[string, object, object]>([
-    [
-      "no base64",
-      { filename: "a.txt", content: "{{input.x}}" },
-      { code: "INVALID_INPUT", message: expect.stringContaining("attachments.0.content") },
-    ],
-    [
-      "a template that finds nothing",
-      { filename: "a.txt", content: "{{input.none}}" },
-      { code: "INVALID_INPUT", message: expect.stringContaining("attachments.0 has either") },
-    ],
-    [
-      "a header in its name",
-      { filename: "a{{input.crlf}}b", content: "" },
-      { code: "INVALID_INPUT", message: expect.stringContaining("attachments.0.filename") },
-    ],
-    [
-      "a URL that leads nowhere",
-      { filename: "a.txt", url: "{{input.gone}}" },
-      {
-        code: "EMAIL_REJECTED",
-        message: expect.stringContaining("status 404"),
-        details: { problems: [{ path: ["attachments", "0", "url"] }] },
-      },
-    ],
-  ])("of %s fails the step for good", async (_what, file, error) => {
-    const input = { x: "no base64!", crlf: "\r\nBcc: eve@y.example\r\n", gone: `${host.url}/gone` };
-    const run = await send({ to: "a@x.example", attachments: [file] }, input);
-    expect(run).toMatchObject({ status: "failed", error });
-    expect(run.stepResults[0]?.attempt).toBe(1);
-    expect(mail.messages).toHaveLength(0);
   });
 });
 
@@ -336,7 +222,11 @@ describe("through a connection", () => {
 
   it("that the step names, the provider takes the message", async () => {
     const connectionId = await connect();
-    const run = await send({ ...message, connectionId: "{{input.id}}" }, { id: connectionId });
+    const run = await send(
+      system,
+      { ...message, connectionId: "{{input.id}}" },
+      { id: connectionId },
+    );
     expect(run).toMatchObject({
       status: "completed",
       output: { messageId: "re-1", accepted: ["a@x.example"], rejected: [] },
@@ -360,7 +250,7 @@ describe("through a connection", () => {
   it("that is called too often, the step waits for its turn, which is no attempt", async () => {
     const connectionId = await connect();
     resendAnswers = [{ status: 429, headers: { "retry-after": "1" }, body: { name: "slow" } }];
-    const run = await send({ ...message, connectionId });
+    const run = await send(system, { ...message, connectionId });
     expect(run).toMatchObject({ status: "completed", output: { messageId: "re-1" } });
     expect(run.stepResults[0]?.attempt).toBe(1);
     const keys = resend.requests.map(({ idempotencyKey }) => idempotencyKey);
@@ -380,7 +270,7 @@ describe("through a connection", () => {
       const other = await system.call("POST", "/connections/resend/api-key", { body, ...as });
       resend.requests.length = 0;
       const input = { globex: connected.parse(other.data).id };
-      const run = await send({ ...message, ...more }, input);
+      const run = await send(system, { ...message, ...more }, input);
       expect(run).toMatchObject({ status: "failed", error: { code } });
       expect(run.stepResults[0]?.attempt).toBe(1);
       expect(resend.requests).toHaveLength(0);

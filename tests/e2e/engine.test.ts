@@ -55,56 +55,58 @@ async function decideAll(runId: string, decision: string, count: number): Promis
   }
 }
 
+/** The steps of an order, whose price is a run of another workflow. */
+function orderSteps(pricingId: string): object[] {
+  return [
+    step("lookup", "parallel", {
+      forEach: "{{input.items}}",
+      concurrency: 2,
+      steps: [
+        action("get", "http.request", { method: "GET", url: `${shop.url}/{{loop.item}}` }),
+        transform("stock", { item: "{{loop.item}}", stock: "{{steps.get.output.body.stock}}" }),
+      ],
+    }),
+    step("price", "workflow", {
+      workflowId: pricingId,
+      input: { items: "{{steps.lookup.output}}" },
+    }),
+    step("checks", "parallel", {
+      strategy: "wait-all",
+      branches: [
+        {
+          id: "people",
+          steps: [step("ask", "approval", { message: "Pay {{steps.price.output}}?" })],
+        },
+        {
+          id: "pause",
+          steps: [
+            step("rounds", "loop", {
+              count: 2,
+              steps: [step("rest", "delay", { durationMs: 20 })],
+            }),
+          ],
+        },
+      ],
+    }),
+    step("mail", "email", {
+      to: "{{input.customer}}",
+      subject: "Order for {{steps.price.output}}",
+      text: "{{steps.ask.output.decision}}",
+    }),
+    action("respond", "workflow.respond", {
+      output: { price: "{{steps.price.output}}", mailed: "{{steps.mail.output.accepted}}" },
+    }),
+    transform("never", 1),
+  ];
+}
+
 describe("an order that needs everything", () => {
   it("looks up each item, asks for approval, calls a sub-workflow and sends a mail", async () => {
     const pricing = await createActive(system, {
       name: "Pricing",
       steps: [step("price", "transform", { expression: "$sum(input.items.stock) * 2" })],
     });
-    const order = await createActive(system, {
-      name: "Order",
-      steps: [
-        step("lookup", "parallel", {
-          forEach: "{{input.items}}",
-          concurrency: 2,
-          steps: [
-            action("get", "http.request", { method: "GET", url: `${shop.url}/{{loop.item}}` }),
-            transform("stock", { item: "{{loop.item}}", stock: "{{steps.get.output.body.stock}}" }),
-          ],
-        }),
-        step("price", "workflow", {
-          workflowId: pricing,
-          input: { items: "{{steps.lookup.output}}" },
-        }),
-        step("checks", "parallel", {
-          strategy: "wait-all",
-          branches: [
-            {
-              id: "people",
-              steps: [step("ask", "approval", { message: "Pay {{steps.price.output}}?" })],
-            },
-            {
-              id: "pause",
-              steps: [
-                step("rounds", "loop", {
-                  count: 2,
-                  steps: [step("rest", "delay", { durationMs: 20 })],
-                }),
-              ],
-            },
-          ],
-        }),
-        step("mail", "email", {
-          to: "{{input.customer}}",
-          subject: "Order for {{steps.price.output}}",
-          text: "{{steps.ask.output.decision}}",
-        }),
-        action("respond", "workflow.respond", {
-          output: { price: "{{steps.price.output}}", mailed: "{{steps.mail.output.accepted}}" },
-        }),
-        transform("never", 1),
-      ],
-    });
+    const order = await createActive(system, { name: "Order", steps: orderSteps(pricing) });
     const runId = await startRun(system, order, {
       items: ["ab", "abcd"],
       customer: "Ada <ada@home.example>",

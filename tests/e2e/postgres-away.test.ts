@@ -67,6 +67,18 @@ const ways: [string, () => Promise<unknown>][] = [
   ],
 ];
 
+/** A method, a path below `/api/v1` and a body. */
+type UnsentRequest = readonly [method: string, path: string, body: unknown];
+
+/** A request while Postgres is away gets 503, a time to come again, and no word about Postgres. */
+async function expectUnavailable([method, path, body]: UnsentRequest): Promise<void> {
+  const key = path.endsWith("unknown-key") ? `wfk_${"u".repeat(32)}` : system.acme.key;
+  const answer = await system.call(method, path, { key, body });
+  expect(answer).toMatchObject({ status: 503, error: { code: "UNAVAILABLE" } });
+  expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+  expect(answer.text).not.toMatch(/ECONN|postgres|sql/i);
+}
+
 describe.each(ways)("while Postgres is away, because it %s", (_way, takeAway) => {
   it("requests get 503, accepted runs end once it is back, and everything works again by itself", async () => {
     const workflowId = await createActive(system, {
@@ -79,7 +91,7 @@ describe.each(ways)("while Postgres is away, because it %s", (_way, takeAway) =>
     const waiting = postRun(system, workflowId, { mode: "sync", input: { n: RUNS + 1 } });
 
     await takeAway();
-    const requests: [string, string, unknown][] = [
+    const requests: UnsentRequest[] = [
       ["GET", "/workflows", undefined],
       ["GET", `/workflows/${workflowId}`, undefined],
       ["GET", "/runs", undefined],
@@ -90,18 +102,10 @@ describe.each(ways)("while Postgres is away, because it %s", (_way, takeAway) =>
       ["POST", `/workflows/${workflowId}/run`, {}],
       ["POST", `/workflows/${workflowId}/run`, body],
       ["POST", `/runs/${keyed}/cancel`, undefined],
-      // A key that nobody has asked for yet, so that it cannot be remembered.
+      // A key that no request has used yet, so that no cache has it.
       ["GET", "/workflows?unknown-key", undefined],
     ];
-    await Promise.all(
-      requests.map(async ([method, path, sent]) => {
-        const key = path.endsWith("unknown-key") ? `wfk_${"u".repeat(32)}` : system.acme.key;
-        const answer = await system.call(method, path, { key, body: sent });
-        expect(answer).toMatchObject({ status: 503, error: { code: "UNAVAILABLE" } });
-        expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-        expect(answer.text).not.toMatch(/ECONN|postgres|sql/i);
-      }),
-    );
+    await Promise.all(requests.map(expectUnavailable));
     expect((await callApi(`${system.origin}/livez`, "GET", {})).status).toBe(200);
     const notReady = async () => {
       const answer = await callApi(`${system.origin}/readyz`, "GET", {});
@@ -118,7 +122,7 @@ describe.each(ways)("while Postgres is away, because it %s", (_way, takeAway) =>
     expect(again).toMatchObject({ status: 200, data: { run_id: keyed } });
     expect(await waitForRun(system, keyed)).toMatchObject({ status: "completed" });
     const { items } = await listRuns(system, `/workflows/${workflowId}/runs?limit=100`);
-    // What was refused with 503 started nothing.
+    // The requests that got 503 started nothing.
     expect(items.length).toBeLessThanOrEqual(RUNS + 2);
 
     const { id } = await createWorkflow(system);

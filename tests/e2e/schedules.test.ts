@@ -1,46 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { openDatabase, sql } from "@workflow/db";
+import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createTestDatabase, waitFor } from "@workflow/testkit";
-import { z } from "zod";
-import {
-  createActive,
-  createWorkflow,
-  getRun,
-  getWorkflow,
-  listRuns,
-  transform,
-  waitForRun,
-} from "../support/scenarios.ts";
+import { createTestDatabase } from "@workflow/testkit";
+import { createActive, createWorkflow, getWorkflow } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
-
-const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-const interval = z.strictObject({
-  value: z.int(),
-  unit: z.enum(["minutes", "hours", "days", "weeks"]),
-});
-
-/** Schedule, as the contract's table of fields has it. */
-const scheduleSchema = z.strictObject({
-  id: z.string().regex(/^sched_[0-9a-hjkmnp-tv-z]{26}$/),
-  workflowId: z.uuid(),
-  triggerScheduleId: z.string().min(1),
-  scheduleType: z.enum(["cron", "interval"]),
-  cronExpression: z.string().nullable(),
-  interval: interval.nullable(),
-  timezone: z.string(),
-  enabled: z.boolean(),
-  nextRunAt: timestamp.nullable(),
-  lastRunAt: timestamp.nullable(),
-  lastRunId: z.string().nullable(),
-  runCount: z.int(),
-  consecutiveFailures: z.int(),
-  lastError: z.string().nullable(),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
-type Schedule = z.output<typeof scheduleSchema>;
+import {
+  YEARLY,
+  createScheduled,
+  getSchedule,
+  putSchedule,
+  postTo,
+  newYear,
+} from "../support/schedules.ts";
 
 let system: WholeSystem;
 let database: Database;
@@ -59,37 +31,11 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** Rare enough not to fire by itself while a test runs. */
-const YEARLY = { type: "schedule", cron: "0 0 1 1 *" };
-
-function scheduled(trigger: object = YEARLY, changes: object = {}): Promise<string> {
-  return createActive(system, { trigger, ...changes });
-}
-
-async function getSchedule(workflowId: string): Promise<Schedule> {
-  const answer = await system.call("GET", `/workflows/${workflowId}/schedule`);
-  expect(answer).toMatchObject({ status: 200, error: undefined });
-  return scheduleSchema.parse(answer.data);
-}
-
-function put(workflowId: string, body: unknown) {
-  return system.call("PUT", `/workflows/${workflowId}/schedule`, { body });
-}
-
-function post(workflowId: string, what: "activate" | "pause" | "schedule/trigger") {
-  return system.call("POST", `/workflows/${workflowId}/${what}`);
-}
-
-/** The first moment of the next year, when YEARLY fires. */
-function newYear(): string {
-  return `${new Date().getUTCFullYear() + 1}-01-01T00:00:00.000Z`;
-}
-
 describe("activation", () => {
   it("answers with the schedule, which the contract's fields describe", async () => {
     const { id } = await createWorkflow(system, { trigger: YEARLY });
-    const answer = await post(id, "activate");
-    const schedule = await getSchedule(id);
+    const answer = await postTo(system, id, "activate");
+    const schedule = await getSchedule(system, id);
     expect(answer).toMatchObject({ status: 200 });
     expect(answer.data).toEqual({
       id,
@@ -118,14 +64,17 @@ describe("activation", () => {
 
   it("answers without one when the trigger is another", async () => {
     const { id } = await createWorkflow(system);
-    expect((await post(id, "activate")).data).toEqual({ id, status: "active" });
+    expect((await postTo(system, id, "activate")).data).toEqual({ id, status: "active" });
   });
 
   it("counts an interval from itself on", async () => {
     const before = Date.now();
-    const id = await scheduled({ type: "schedule", interval: { value: 2, unit: "days" } });
+    const id = await createScheduled(system, {
+      type: "schedule",
+      interval: { value: 2, unit: "days" },
+    });
     const after = Date.now();
-    const schedule = await getSchedule(id);
+    const schedule = await getSchedule(system, id);
     expect(schedule).toMatchObject({
       scheduleType: "interval",
       cronExpression: null,
@@ -137,25 +86,25 @@ describe("activation", () => {
   });
 
   it("is undone by a pause and comes back with the same schedule", async () => {
-    const id = await scheduled();
-    const made = await getSchedule(id);
-    await post(id, "pause");
-    expect(await getSchedule(id)).toMatchObject({
+    const id = await createScheduled(system);
+    const made = await getSchedule(system, id);
+    await postTo(system, id, "pause");
+    expect(await getSchedule(system, id)).toMatchObject({
       id: made.id,
       enabled: false,
       nextRunAt: null,
     });
-    expect(await post(id, "schedule/trigger")).toMatchObject({
+    expect(await postTo(system, id, "schedule/trigger")).toMatchObject({
       status: 400,
       error: { code: "WORKFLOW_NOT_ACTIVE", details: { currentStatus: "paused" } },
     });
-    expect(await put(id, { enabled: true })).toMatchObject({
+    expect(await putSchedule(system, id, { enabled: true })).toMatchObject({
       status: 400,
       error: { code: "WORKFLOW_NOT_ACTIVE" },
     });
-    const answer = await post(id, "activate");
+    const answer = await postTo(system, id, "activate");
     expect(answer.data).toMatchObject({ schedule: { id: made.id, nextRunAt: newYear() } });
-    expect(await getSchedule(id)).toMatchObject({ enabled: true, nextRunAt: newYear() });
+    expect(await getSchedule(system, id)).toMatchObject({ enabled: true, nextRunAt: newYear() });
   });
 });
 
@@ -183,10 +132,13 @@ describe("a trigger that cannot be scheduled", () => {
 
 describe("PUT /workflows/{id}/schedule", () => {
   it("answers with the next firing and leaves the definition alone", async () => {
-    const id = await scheduled();
-    const { id: scheduleId } = await getSchedule(id);
-    const answer = await put(id, { interval: { value: 6, unit: "hours" }, timezone: "Asia/Tokyo" });
-    const schedule = await getSchedule(id);
+    const id = await createScheduled(system);
+    const { id: scheduleId } = await getSchedule(system, id);
+    const answer = await putSchedule(system, id, {
+      interval: { value: 6, unit: "hours" },
+      timezone: "Asia/Tokyo",
+    });
+    const schedule = await getSchedule(system, id);
     expect(answer).toMatchObject({ status: 200 });
     expect(answer.data).toEqual({ updated: true, scheduleId, nextRunAt: schedule.nextRunAt });
     expect(schedule).toMatchObject({
@@ -197,8 +149,8 @@ describe("PUT /workflows/{id}/schedule", () => {
     });
     expect(await getWorkflow(system, id)).toMatchObject({ trigger: YEARLY, version: 1 });
 
-    await put(id, { cron: "30 4 1 1 *" });
-    expect(await getSchedule(id)).toMatchObject({
+    await putSchedule(system, id, { cron: "30 4 1 1 *" });
+    expect(await getSchedule(system, id)).toMatchObject({
       scheduleType: "cron",
       cronExpression: "30 4 1 1 *",
       interval: null,
@@ -208,19 +160,28 @@ describe("PUT /workflows/{id}/schedule", () => {
   });
 
   it("disables, which shows no next firing, and enables", async () => {
-    const id = await scheduled();
-    expect((await put(id, { enabled: false })).data).toMatchObject({ nextRunAt: null });
-    expect(await getSchedule(id)).toMatchObject({ enabled: false, nextRunAt: null });
-    expect((await put(id, { enabled: true })).data).toMatchObject({ nextRunAt: newYear() });
-    expect(await getSchedule(id)).toMatchObject({ enabled: true, nextRunAt: newYear() });
+    const id = await createScheduled(system);
+    expect((await putSchedule(system, id, { enabled: false })).data).toMatchObject({
+      nextRunAt: null,
+    });
+    expect(await getSchedule(system, id)).toMatchObject({ enabled: false, nextRunAt: null });
+    expect((await putSchedule(system, id, { enabled: true })).data).toMatchObject({
+      nextRunAt: newYear(),
+    });
+    expect(await getSchedule(system, id)).toMatchObject({ enabled: true, nextRunAt: newYear() });
   });
 
   it("needs no body and ignores what it does not know", async () => {
-    const id = await scheduled();
-    const before = await getSchedule(id);
-    expect(await put(id, undefined)).toMatchObject({ status: 200 });
-    expect(await put(id, { id: "x", runCount: 7, workflowId: "y" })).toMatchObject({ status: 200 });
-    expect(await getSchedule(id)).toMatchObject({ ...before, updatedAt: expect.any(String) });
+    const id = await createScheduled(system);
+    const before = await getSchedule(system, id);
+    expect(await putSchedule(system, id, undefined)).toMatchObject({ status: 200 });
+    expect(await putSchedule(system, id, { id: "x", runCount: 7, workflowId: "y" })).toMatchObject({
+      status: 200,
+    });
+    expect(await getSchedule(system, id)).toMatchObject({
+      ...before,
+      updatedAt: expect.any(String),
+    });
   });
 
   it.each<[unknown, string[][]]>([
@@ -250,96 +211,31 @@ describe("PUT /workflows/{id}/schedule", () => {
     [{ enabled: "yes" }, [["enabled"]]],
     [{ enabled: null }, [["enabled"]]],
   ])("refuses %j, naming the field, and changes nothing", async (body, paths) => {
-    const id = await scheduled();
-    const before = await getSchedule(id);
-    const answer = await put(id, body);
+    const id = await createScheduled(system);
+    const before = await getSchedule(system, id);
+    const answer = await putSchedule(system, id, body);
     expect(answer).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
     expect(answer.error?.details).toEqual(
       paths.map((path) => ({ path, message: expect.stringMatching(/\w/) })),
     );
-    expect(await getSchedule(id)).toEqual(before);
+    expect(await getSchedule(system, id)).toEqual(before);
   });
 });
 
 describe("an update of the workflow", () => {
   it("keeps what was put while its trigger stays, and replaces it when that changes", async () => {
-    const id = await scheduled();
-    await put(id, { cron: "5 5 1 1 *" });
+    const id = await createScheduled(system);
+    await putSchedule(system, id, { cron: "5 5 1 1 *" });
     const update = (body: object) => system.call("PUT", `/workflows/${id}`, { body });
     expect(await update({ name: "Renamed" })).toMatchObject({ status: 200 });
-    expect(await getSchedule(id)).toMatchObject({ cronExpression: "5 5 1 1 *" });
+    expect(await getSchedule(system, id)).toMatchObject({ cronExpression: "5 5 1 1 *" });
     await update({ trigger: { type: "schedule", cron: "7 7 1 1 *", timezone: "Europe/Berlin" } });
-    expect(await getSchedule(id)).toMatchObject({
+    expect(await getSchedule(system, id)).toMatchObject({
       cronExpression: "7 7 1 1 *",
       nextRunAt: expect.stringMatching(/-01-01T06:07:00\.000Z$/),
     });
     await update({ trigger: { type: "api" } });
     expect(await system.call("GET", `/workflows/${id}/schedule`)).toMatchObject({ status: 404 });
-  });
-});
-
-describe("a firing", () => {
-  const steps = [
-    transform("tell", { at: "{{trigger.scheduledAt}}", by: "{{trigger.scheduleId}}" }),
-  ];
-
-  it("by hand starts a run as the schedule would", async () => {
-    const id = await scheduled({ ...YEARLY, input: { n: 1 } }, { steps });
-    const before = await getSchedule(id);
-    const answer = await post(id, "schedule/trigger");
-    expect(answer).toMatchObject({ status: 202 });
-    const data = z
-      .strictObject({
-        runId: z.string(),
-        status: z.literal("pending"),
-        workflowId: z.literal(id),
-        triggeredAt: timestamp,
-      })
-      .parse(answer.data);
-    const run = await waitForRun(system, data.runId);
-    expect(run).toMatchObject({
-      status: "completed",
-      triggerType: "schedule",
-      input: { n: 1 },
-      output: { at: expect.any(String), by: before.id },
-      createdAt: data.triggeredAt,
-    });
-    expect(await getSchedule(id)).toEqual({
-      ...before,
-      lastRunAt: expect.any(String),
-      lastRunId: run.id,
-      runCount: 1,
-    });
-    const byTrigger = await listRuns(system, `/workflows/${id}/runs?triggerType=schedule`);
-    expect(byTrigger.items.map((item) => item.id)).toEqual([run.id]);
-  });
-
-  it("by hand is refused while the schedule's input does not fit the inputSchema", async () => {
-    const inputSchema = { type: "object", properties: { n: { type: "number" } } };
-    const id = await scheduled({ ...YEARLY, input: { n: "one" } }, { inputSchema, steps });
-    expect(await post(id, "schedule/trigger")).toMatchObject({
-      status: 400,
-      error: { code: "VALIDATION_ERROR", details: [{ path: ["n"] }] },
-    });
-    expect(await getSchedule(id)).toMatchObject({ runCount: 0 });
-  });
-
-  it("by the clock starts one run and plans the next", async () => {
-    const id = await scheduled(YEARLY, { steps });
-    await database.query(sql.type(z.object({}))`
-      update runs.schedules set next_run_at = now() where workflow_id = ${id}
-    `);
-    const fired = await waitFor(
-      async () => {
-        const schedule = await getSchedule(id);
-        return schedule.lastRunId === null ? null : schedule;
-      },
-      { what: "the schedule to fire" },
-    );
-    expect(fired).toMatchObject({ runCount: 1, nextRunAt: newYear() });
-    const run = await waitForRun(system, fired.lastRunId ?? "");
-    expect(run).toMatchObject({ triggerType: "schedule", input: {}, output: { by: fired.id } });
-    expect(await getRun(system, run.id)).toEqual(run);
   });
 });
 
@@ -350,7 +246,7 @@ describe("where there is no schedule", () => {
     [
       "of an archived workflow",
       async () => {
-        const id = await scheduled();
+        const id = await createScheduled(system);
         await system.call("DELETE", `/workflows/${id}`);
         return id;
       },
@@ -361,7 +257,7 @@ describe("where there is no schedule", () => {
     const id = await make();
     const notFound = { status: 404, error: { code: "NOT_FOUND" } };
     expect(await system.call("GET", `/workflows/${id}/schedule`)).toMatchObject(notFound);
-    expect(await put(id, { enabled: false })).toMatchObject(notFound);
-    expect(await post(id, "schedule/trigger")).toMatchObject(notFound);
+    expect(await putSchedule(system, id, { enabled: false })).toMatchObject(notFound);
+    expect(await postTo(system, id, "schedule/trigger")).toMatchObject(notFound);
   });
 });

@@ -1,9 +1,4 @@
-import { once } from "node:events";
-import { IncomingMessage, request as sendRequest } from "node:http";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { sql } from "@workflow/db";
 import { startHttpDouble, startOtlpCollector, waitFor } from "@workflow/testkit";
 import type { CollectedSpan, HttpDouble, OtlpCollector } from "@workflow/testkit";
 import { z } from "zod";
@@ -34,7 +29,6 @@ afterAll(async () => {
 });
 
 const SECRET = "do-not-tell";
-const UNRECORDED = "e".repeat(32);
 /** `kind` in OTLP. */
 const [INTERNAL, SERVER, CLIENT, CONSUMER] = [1, 2, 3, 5];
 const FAILED = 2;
@@ -49,8 +43,8 @@ function request(path: string): Record<string, unknown> {
 }
 
 /**
- * The spans of the request that has this id, once these are there and the parents of all: processes hand their
- * spans in without an order between them.
+ * Waits for the needed spans of the request with this id, and for the parents of all its spans.
+ * Processes hand in their spans in no order.
  */
 function traceOf(requestId: string, ...needed: ((span: CollectedSpan) => boolean)[]) {
   return waitFor(() => {
@@ -67,7 +61,7 @@ function traceOf(requestId: string, ...needed: ((span: CollectedSpan) => boolean
   });
 }
 
-/** `service name` of a span and of those around it, from the inside. */
+/** `service name` of a span and of all spans around it, innermost first. */
 function wayOf(span: CollectedSpan, spans: readonly CollectedSpan[]): string[] {
   const around = spans.find(({ spanId }) => spanId === span.parentSpanId);
   return [`${span.service} ${span.name}`, ...(around === undefined ? [] : wayOf(around, spans))];
@@ -80,6 +74,33 @@ function only(spans: readonly CollectedSpan[], service: string, name: string): C
     throw new Error(`There are ${others.length + 1} ${service} ${name} in ${known.join(", ")}.`);
   }
   return found;
+}
+
+/** Each span of the first case stands below the one that caused it. */
+function expectWays(spans: readonly CollectedSpan[]): void {
+  const way = (service: string, name: string) => wayOf(only(spans, service, name), spans);
+  const start = "workflow.runs.v1.RunsService/StartRun";
+  const started = [`runs ${start}`, `gateway ${start}`, "gateway POST /workflows/{id}/run"];
+  const executes = ["runs run executes", ...started];
+  expect(way("runs", "run executes")).toEqual(executes);
+  expect(way("runs", "HTTP POST")).toEqual(["runs HTTP POST", "runs step action", ...executes]);
+  const query = "workflow.tables.v1.RowsService/QueryRows";
+  const queried = [`tables ${query}`, `runs ${query}`, "runs step action"];
+  expect(way("tables", query).slice(0, 3)).toEqual(queried);
+  expect(way("webhooks", "HTTP POST")).toEqual([
+    "webhooks HTTP POST",
+    "webhooks webhook delivery",
+    "webhooks consume workflow.completed",
+    ...executes,
+  ]);
+}
+
+/** One request outside went out with the context of this span. */
+function expectSentOnce(traceId: string, { kind, spanId }: CollectedSpan): void {
+  expect(kind).toBe(CLIENT);
+  const context = `00-${traceId}-${spanId}-01`;
+  const sent = receiver.requests.filter(({ headers }) => headers["traceparent"] === context);
+  expect(sent).toHaveLength(1);
 }
 
 describe("a trace", () => {
@@ -120,10 +141,7 @@ describe("a trace", () => {
       "http.response.status_code": 202,
       "workflow.company.id": system.acme.id,
     });
-    const start = "workflow.runs.v1.RunsService/StartRun";
-    const started = [`runs ${start}`, `gateway ${start}`, "gateway POST /workflows/{id}/run"];
     const execution = only(spans, "runs", "run executes");
-    expect(wayOf(execution, spans)).toEqual(["runs run executes", ...started]);
     expect(execution).toMatchObject({ kind: INTERNAL, links: [], status: { code: 0 } });
     expect(execution.attributes).toMatchObject({
       "workflow.run.id": runId,
@@ -131,39 +149,15 @@ describe("a trace", () => {
       "workflow.run.status": "completed",
       "workflow.request.id": "traced-1",
     });
-    const [toHook, toEndpoint] = ["runs", "webhooks"].map((name) => only(spans, name, "HTTP POST"));
-    expect(toHook && wayOf(toHook, spans)).toEqual([
-      "runs HTTP POST",
-      "runs step action",
-      "runs run executes",
-      ...started,
-    ]);
-    const query = "workflow.tables.v1.RowsService/QueryRows";
-    expect(wayOf(only(spans, "tables", query), spans).slice(0, 3)).toEqual([
-      `tables ${query}`,
-      `runs ${query}`,
-      "runs step action",
-    ]);
-    expect(toEndpoint && wayOf(toEndpoint, spans)).toEqual([
-      "webhooks HTTP POST",
-      "webhooks webhook delivery",
-      "webhooks consume workflow.completed",
-      "runs run executes",
-      ...started,
-    ]);
     expect(only(spans, "webhooks", "consume workflow.completed").kind).toBe(CONSUMER);
     expect(only(spans, "webhooks", "webhook delivery").attributes).toMatchObject({
       "workflow.endpoint.id": endpoint.id,
       "workflow.delivery.attempt": 1,
       "http.response.status_code": 200,
     });
-    for (const span of [toHook, toEndpoint]) {
-      expect(span?.kind).toBe(CLIENT);
-      const header = `00-${root.traceId}-${span?.spanId ?? ""}-01`;
-      expect(
-        receiver.requests.filter(({ headers }) => headers["traceparent"] === header),
-      ).toHaveLength(1);
-    }
+    expectWays(spans);
+    expectSentOnce(root.traceId, only(spans, "runs", "HTTP POST"));
+    expectSentOnce(root.traceId, only(spans, "webhooks", "HTTP POST"));
   });
 
   it("has the ids of its request in every line of the log that the request causes", async () => {
@@ -267,116 +261,7 @@ describe("a trace", () => {
   });
 });
 
-/** Sends requests at once on one connection, whose last one closes it; all that is answered. */
-async function pipeline(requests: readonly string[]): Promise<string> {
-  const { hostname, port } = new URL(callersDecide.origin);
-  const socket = connect(Number(port), hostname);
-  socket.write(requests.join(""));
-  const answers: Buffer[] = [];
-  for await (const chunk of socket) answers.push(z.instanceof(Buffer).parse(chunk));
-  return Buffer.concat(answers).toString();
-}
-
-let callersDecide: WholeSystem;
-
-describe("of requests that share a call", () => {
-  beforeAll(async () => {
-    callersDecide = await startWholeSystem({
-      tracing: { endpoint: collector.url, sampler: "parentbased_always_off", ratio: 0 },
-    });
-  });
-  afterAll(() => callersDecide.stop());
-
-  it("only those are recorded that were chosen", async () => {
-    const workflowId = await createActive(callersDecide, { steps: [transform("out", 1)] });
-    const STARTS = 20;
-    const chosen = "9".repeat(32);
-    const starts = Array.from({ length: STARTS }, (_, place) =>
-      [
-        `POST /api/v1/workflows/${workflowId}/run HTTP/1.1`,
-        "host: workflows.example",
-        `x-api-key: ${callersDecide.acme.key}`,
-        "content-type: application/json",
-        "content-length: 2",
-        ...(place === 7 ? [`traceparent: 00-${chosen}-${"8".repeat(16)}-01`] : []),
-        ...(place === STARTS - 1 ? ["connection: close"] : []),
-        "",
-        "{}",
-      ].join("\r\n"),
-    );
-    const answers = await pipeline(starts);
-    expect(answers.match(/HTTP\/1\.1 202 /g)).toHaveLength(STARTS);
-    const rows = await callersDecide.database.any(
-      sql.type(
-        z.object({ traceparent: z.string().nullable() }),
-      )`select traceparent from runs.runs where workflow_id = ${workflowId}`,
-    );
-    expect(rows).toHaveLength(STARTS);
-    const kept = rows.flatMap(({ traceparent }) => traceparent ?? []);
-    expect(kept.map((traceparent) => traceparent.slice(3, 35))).toEqual([chosen]);
-  });
-});
-
-describe("a request whose trace is not recorded", () => {
-  it("is not recorded because its line has another form", async () => {
-    const quiet = await startWholeSystem({
-      tracing: { endpoint: collector.url, sampler: "traceidratio", ratio: 0 },
-    });
-    const forced = "7".repeat(32);
-    const lines = [
-      "http://any.example/api/v1/workflows",
-      "/%61pi/v1/workflows",
-      "/api/v1/workflows",
-    ];
-    try {
-      for (const line of lines) {
-        const { port, hostname } = new URL(quiet.origin);
-        const asked = sendRequest({
-          port,
-          hostname,
-          path: line,
-          headers: {
-            "x-api-key": quiet.acme.key,
-            traceparent: `00-${forced}-${"8".repeat(16)}-01`,
-          },
-        }).end();
-        const [answer] = z
-          .tuple([z.instanceof(IncomingMessage)])
-          .parse(await once(asked, "response"));
-        await text(answer);
-      }
-    } finally {
-      await quiet.stop();
-    }
-    expect(collector.spans().filter(({ traceId }) => traceId === forced)).toEqual([]);
-  });
-
-  it("leaves none: no span, nothing with the run, nothing in requests outside", async () => {
-    const quiet = await startWholeSystem({
-      tracing: { endpoint: collector.url, sampler: "traceidratio", ratio: 0 },
-    });
-    try {
-      const workflowId = await createActive(quiet, { steps: [request("/quiet")] });
-      const headers = { traceparent: `00-${UNRECORDED}-${"f".repeat(16)}-01` };
-      const runId = runIdOf(await postRun(quiet, workflowId, {}, { headers }));
-      await waitForRun(quiet, runId);
-      const [sent] = receiver.requests.filter(({ path }) => path.startsWith("/quiet"));
-      expect(sent?.headers).not.toHaveProperty("traceparent");
-      const row = await quiet.database.one(
-        sql.type(
-          z.object({ traceparent: z.string().nullable() }),
-        )`select traceparent from runs.runs where id = ${runId}`,
-      );
-      expect(row).toEqual({ traceparent: null });
-    } finally {
-      await quiet.stop();
-    }
-    // Whatever there was has been sent by the stop.
-    expect(collector.spans().filter(({ traceId }) => traceId === UNRECORDED)).toEqual([]);
-  });
-});
-
-/** What spans may tell. */
+/** The attributes that spans may have. */
 const TOLD = new Set([
   "error.type",
   "http.request.method",

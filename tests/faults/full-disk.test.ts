@@ -60,7 +60,7 @@ function callStep(path: string) {
   return { id: "call", type: "action", name: "call", action: "http.request", config };
 }
 
-/** Writes until one is refused for lack of room; what was accepted before. */
+/** Writes until one is refused for lack of room; returns the answers before that. */
 async function untilRefused(write: (place: number) => Promise<Answer>): Promise<Answer[]> {
   const accepted: Answer[] = [];
   for (let place = 0; place < TRIES_MAX; place += 1) {
@@ -90,16 +90,28 @@ async function impairedParts(): Promise<string[]> {
   return named;
 }
 
+async function createTable(): Promise<string> {
+  const columns = [{ id: "text", name: "text", type: "text" }];
+  const { data } = await system.call("POST", "/tables", { body: { name: "Rows", columns } });
+  return z.object({ id: z.string() }).parse(data).id;
+}
+
+/** The stored runs of a workflow, and the stored rows of all tables. */
+function countStored(workflowId: string) {
+  return system.database.one(sql.type(z.object({ runs: z.number(), rows: z.number() }))`
+    select
+      (select count(*) from runs.runs where workflow_id = ${workflowId})::integer as runs,
+      (select count(*) from tables.rows)::integer as rows
+  `);
+}
+
 describe("a full disk of Postgres", () => {
   it(
     "refuses writes with 503, is told by readiness, loses nothing, and ends when there is room",
     async () => {
       const resting = await createActive(system, { steps: [callStep("/held")] });
       const quick = await createActive(system, { steps: [callStep("/quick")] });
-      const table = await system.call("POST", "/tables", {
-        body: { name: "Rows", columns: [{ id: "text", name: "text", type: "text" }] },
-      });
-      const { id: tableId } = z.object({ id: z.string() }).parse(table.data);
+      const tableId = await createTable();
       const restingRun = runIdOf(await postRun(system, resting));
       await waitFor(() => expect(receiver.requests.map(({ path }) => path)).toContain("/held"));
       const before = pids();
@@ -122,7 +134,7 @@ describe("a full disk of Postgres", () => {
         system.call("POST", "/workflows", { body: { ...body, description: description() } }),
       );
 
-      // Reads go on, and no part is taken out for it.
+      // Reads go on, and every part stays ready.
       const reads = [`/runs/${restingRun}`, "/workflows", `/tables/${tableId}/rows?limit=1`];
       for (const path of reads) expect((await system.call("GET", path)).status).toBe(200);
       await waitFor(
@@ -135,7 +147,7 @@ describe("a full disk of Postgres", () => {
       answered.resolve();
 
       await disk.free();
-      // The refused start again, under its key: one run.
+      // The refused start comes again under its key, and makes one run.
       const again = await waitFor(
         async () => {
           const answer = await start(starts.length);
@@ -147,14 +159,7 @@ describe("a full disk of Postgres", () => {
         expect(await waitForRun(system, runIdOf(answer))).toMatchObject({ status: "completed" });
       }
       expect(await waitForRun(system, restingRun)).toMatchObject({ status: "completed" });
-      const { runs, stored } = await system.database.one(
-        sql.type(z.object({ runs: z.number(), stored: z.number() }))`
-          select
-            (select count(*) from runs.runs where workflow_id = ${quick})::integer as runs,
-            (select count(*) from tables.rows)::integer as stored
-        `,
-      );
-      expect({ runs, stored }).toEqual({ runs: starts.length + 1, stored: rows.length });
+      expect(await countStored(quick)).toEqual({ runs: starts.length + 1, rows: rows.length });
       await waitFor(async () => expect(await impairedParts()).toEqual([]), {
         timeoutMs: PATIENCE_MS,
         what: "readiness to be whole again",

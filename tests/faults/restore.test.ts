@@ -21,15 +21,15 @@ import { startApart } from "../support/apart/start-apart.ts";
 import { takeBaseBackup } from "../support/base-backup.ts";
 import { LONG } from "./support/length.ts";
 import { until2xx } from "./support/repeat.ts";
+import { idOf, create, activate, startRun, endOf, deliveries } from "./support/greeting-runs.ts";
 
 /*
- * A physical backup of a system under load is restored while NATS still has everything that came after it. What
- * docs/ops/backup.md promises is checked here, one case for each promise, all on the same restored system.
+ * A physical backup of a system under load is restored while NATS still has everything that came after it. Each
+ * case checks one promise of docs/ops/backup.md, all of them on the same restored system.
  */
 
 const SECRET = "a-value-that-only-the-kek-opens";
 const ROWS = 300;
-const PAUSE_MS = 3_000;
 const ROOT = join(import.meta.dirname, "../..");
 const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
 const ONE_OF_EACH = { gateway: 1, "runs-api": 1, "runs-worker": 1, tables: 1, webhooks: 1 };
@@ -38,18 +38,18 @@ const scope = createScope();
 const tokens = createTestTokens();
 const secretsKek = randomBytes(32).toString("base64");
 let folder: string;
-/** The server that a database was, and the one that it is. */
+/** The server of the database: the first one, and after the restore the second one. */
 let postgres: LocalPostgres;
 let database: Database;
 let natsUrl: string;
 let receiver: HttpDouble;
-/** Of the system that runs. */
+/** The origin of the system that runs. */
 let origin: string;
 let apiKey: string;
 let workflowId: string;
 let scheduledId: string;
 let tableId: string;
-/** Runs that were accepted before the backup began, those of them that had ended, and runs after it was complete. */
+/** Runs accepted before the backup, those of them that had ended by then, and runs accepted after it. */
 const runs = {
   before: new Array<string>(),
   ended: new Array<string>(),
@@ -82,10 +82,10 @@ describe("a system on a backup that was taken under load", () => {
   it("goes on with each run that was accepted before, to the end that it would have had", async () => {
     expect(runs.before.length).toBeGreaterThan(5);
     for (const runId of runs.before) {
-      const run = await endOf(runId);
+      const run = await endOf(call, runId);
       expect(run).toMatchObject({ status: "completed", output: { text: "Hello Ada" } });
     }
-    // None is left over, those between the beginning and the end of the backup included.
+    // No run is left over, not even one accepted while the backup was taken.
     await waitFor(async () => expect(await countOf(sql.fragment`runs.tasks`)).toBe(0), {
       timeoutMs: 60_000,
     });
@@ -103,8 +103,8 @@ describe("a system on a backup that was taken under load", () => {
   it("opens the secrets, which steps use as before", async () => {
     const shown = receiver.requests.filter(({ path }) => path === "/step");
     expect(new Set(shown.map(({ headers }) => headers["x-token"]))).toEqual(new Set([SECRET]));
-    const runId = await startRun(workflowId);
-    expect(await endOf(runId)).toMatchObject({ status: "completed" });
+    const runId = await startRun(call, workflowId);
+    expect(await endOf(call, runId)).toMatchObject({ status: "completed" });
   });
 
   it("has exactly the rows that were there, and counts on from them", async () => {
@@ -138,21 +138,21 @@ describe("a system on a backup that was taken under load", () => {
   it("delivers every end, those that the backup knows under one id however often they are sent", async () => {
     await waitFor(
       async () => {
-        const delivered = new Set(deliveries().map(({ runId }) => runId));
+        const delivered = new Set(deliveries(receiver).map(({ runId }) => runId));
         expect(runs.before.filter((runId) => !delivered.has(runId))).toEqual([]);
       },
       // Ends whose events the bus left out as known are found again within a minute or so.
       { timeoutMs: 180_000, what: "the deliveries" },
     );
-    const sent = Map.groupBy(deliveries(), ({ runId }) => runId);
+    const sent = Map.groupBy(deliveries(receiver), ({ runId }) => runId);
     const idsOf = (runId: string) => new Set(sent.get(runId)?.map(({ id }) => id)).size;
     expect(runs.ended.filter((runId) => idsOf(runId) !== 1)).toEqual([]);
-    // A run that was live at the backup ends once more, and that is another event.
+    // A run that was live at the backup ends once more, which is another event.
     expect(runs.before.filter((runId) => idsOf(runId) > 2)).toEqual([]);
   });
 
   it("delivers what NATS still has of runs that are gone, without their input and output", async () => {
-    const ofLost = () => deliveries().filter(({ runId }) => runs.after.includes(runId));
+    const ofLost = () => deliveries(receiver).filter(({ runId }) => runs.after.includes(runId));
     await waitFor(() => expect(ofLost().length).toBeGreaterThan(0), { timeoutMs: 60_000 });
     expect(ofLost().filter(({ hasInput }) => hasInput)).toEqual([]);
     expect(await countOf(sql.fragment`webhooks.dead_letters`)).toBe(0);
@@ -182,35 +182,41 @@ async function prepare(): Promise<void> {
   expect(rows.status).toBe(200);
   expect(await largeRows()).toBe(ROWS - 100);
 
-  workflowId = await create({ type: "api" });
+  workflowId = await create(call, receiver, { type: "api" });
   const secret = { key: "TOKEN", value: SECRET };
   expect((await call("POST", `/workflows/${workflowId}/secrets`, secret)).status).toBe(200);
-  await activate(workflowId);
-  scheduledId = await create({ type: "schedule", cron: "*/10 * * * *", catchUp: "last" }, []);
-  await activate(scheduledId);
+  await activate(call, workflowId);
+  scheduledId = await create(
+    call,
+    receiver,
+    { type: "schedule", cron: "*/10 * * * *", catchUp: "last" },
+    [],
+  );
+  await activate(call, scheduledId);
   const endpoint = { name: "all", url: `${receiver.url}/events`, events: ["workflow.completed"] };
   await until2xx(() => call("POST", "/webhook-endpoints", endpoint));
 }
 
-/** Takes the backup while runs are accepted and rows written, and goes on after it. */
+/** Takes the backup while runs are accepted and rows are written; some runs follow after it. */
 async function backUpUnderLoad(stopWebhooks: () => Promise<void>): Promise<void> {
   await underLoad(runs.before, async () => {
     await waitFor(() => expect(runs.before.length).toBeGreaterThan(10), { timeoutMs: 60_000 });
     runs.ended.push(...runs.before.slice(0, 1));
-    for (const runId of runs.ended) await endOf(runId);
+    for (const runId of runs.ended) await endOf(call, runId);
   });
   await underLoad([], async () => {
     const [from, to] = [join(folder, "first"), join(folder, "second")];
     await mkdir(to);
     await takeBaseBackup(postgres.connectionUri, join(from, "pgdata"), join(to, "pgdata"));
-    // Holds the superuser's password, which is in the database.
+    // The file holds the superuser's password, which is in the database.
     await copyFile(join(from, "postgres.json"), join(to, "postgres.json"));
   });
   // What NATS has of the runs from here on waits for the restored system.
   await stopWebhooks();
-  for (let n = 0; n < 3; n += 1) runs.after.push(await startRun(workflowId));
-  lostWorkflowId = await create({ type: "api" });
-  for (const runId of runs.after) expect(await endOf(runId)).toMatchObject({ status: "completed" });
+  for (let n = 0; n < 3; n += 1) runs.after.push(await startRun(call, workflowId));
+  lostWorkflowId = await create(call, receiver, { type: "api" });
+  for (const runId of runs.after)
+    expect(await endOf(call, runId)).toMatchObject({ status: "completed" });
 }
 
 /** Starts runs and writes rows until `meanwhile` is done, or has failed. */
@@ -218,7 +224,7 @@ async function underLoad(accepted: string[], meanwhile: () => Promise<void>): Pr
   const done = new AbortController();
   const load = async (): Promise<void> => {
     while (!done.signal.aborted) {
-      accepted.push(await startRun(workflowId));
+      accepted.push(await startRun(call, workflowId));
       const body = { data: { n: 1_000 } };
       expect((await call("POST", `/tables/${tableId}/rows`, body)).status).toBe(201);
       await sleep(50);
@@ -227,7 +233,7 @@ async function underLoad(accepted: string[], meanwhile: () => Promise<void>): Pr
   await Promise.all([load(), meanwhile().finally(() => done.abort())]);
 }
 
-/** What an operator does: the copy becomes the folder of another server, and services start on it. */
+/** Restores as an operator does: the copy becomes the folder of another server, and services start on it. */
 async function restore(): Promise<void> {
   await startServer("second");
   database = await openDatabase({
@@ -278,7 +284,7 @@ async function startServices(into: Scope) {
   return apart;
 }
 
-/** As if the backup were three hours old. */
+/** Makes the schedules those of a backup that is three hours old. */
 async function ageSchedules(): Promise<void> {
   await database.query(sql.type(z.object({}))`
     update runs.schedules set next_run_at = next_run_at - interval '3 hours',
@@ -304,70 +310,12 @@ function call(method: string, path: string, body?: unknown): Promise<Answer> {
   return callApi(`${origin}/api/v1${path}`, method, { key: apiKey, body });
 }
 
-const idOf = ({ data }: Answer): string => z.object({ id: z.string() }).parse(data).id;
-
-async function create(trigger: object, steps: readonly object[] = helloSteps()): Promise<string> {
-  const body = { name: "Restored", trigger, steps };
-  const created = await call("POST", "/workflows", body);
-  expect(created).toMatchObject({ status: 201 });
-  return idOf(created);
-}
-
-async function activate(id: string): Promise<void> {
-  await until2xx(() => call("POST", `/workflows/${id}/activate`));
-}
-
-/** Shows the secret to the receiver, waits, and tells the name that it was given. */
-function helloSteps() {
-  const step = (id: string, type: string, config: object) => ({ id, type, name: id, config });
-  const headers = { "x-token": "{{secrets.TOKEN}}" };
-  const config = { method: "POST", url: `${receiver.url}/step`, headers };
-  return [
-    { ...step("show", "action", config), action: "http.request" },
-    step("pause", "delay", { durationMs: PAUSE_MS }),
-    step("hello", "transform", { mapping: { text: "Hello {{input.name}}" } }),
-  ];
-}
-
-async function startRun(id: string): Promise<string> {
-  const answer = await call("POST", `/workflows/${id}/run`, { input: { name: "Ada" } });
-  expect(answer.status).toBe(202);
-  return z.object({ run_id: z.string() }).parse(answer.data).run_id;
-}
-
-function endOf(runId: string) {
-  return waitFor(
-    async () => {
-      const { status, data } = await call("GET", `/runs/${runId}`);
-      expect(status).toBe(200);
-      const run = z.looseObject({ completedAt: z.string().nullable() }).parse(data);
-      return run.completedAt === null ? null : run;
-    },
-    { timeoutMs: 90_000, what: `run ${runId} to end` },
-  );
-}
-
-/** Rows that a filter finds, which the tables service answers from memory. */
+/** The number of rows that a filter finds; the tables service answers it from memory. */
 async function largeRows(): Promise<number | undefined> {
   const filter = { n: { condition: { operator: "greater_than_or_equal", value: 100 } } };
   const answer = await call("POST", `/tables/${tableId}/rows/query`, { filter, limit: 1 });
   expect(answer.status).toBe(200);
   return answer.rowsMeta?.total;
-}
-
-const delivered = z.object({
-  id: z.string(),
-  runId: z.string(),
-  input: z.unknown(),
-});
-
-function deliveries() {
-  return receiver.requests
-    .filter(({ path }) => path === "/events")
-    .map(({ body }) => {
-      const { id, runId, input } = delivered.parse(JSON.parse(body));
-      return { id, runId, hasInput: input !== null };
-    });
 }
 
 /** @param rows a table, and a condition where it needs one */

@@ -1,43 +1,33 @@
 import { randomBytes } from "node:crypto";
-import type { NetConnectOpts } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { createScope } from "@workflow/async";
 import type { Scope } from "@workflow/async";
 import { createTestDatabase, createTestTokens, freePort, waitFor } from "@workflow/testkit";
 import { Client } from "pg";
 import { startPartProcess } from "../../deploy/dev/src/separate/part-process.ts";
-import type { Replicas } from "../../deploy/dev/src/separate/plan.ts";
 import { PARTS } from "../../deploy/dev/src/topology.ts";
-import type { Part } from "../../deploy/dev/src/topology.ts";
 import { startApart } from "../support/apart/start-apart.ts";
 import type { Apart, ApartOptions } from "../support/apart/start-apart.ts";
 import { startKillableNats } from "../support/killable-nats.ts";
 import { createRelay } from "../support/relay.ts";
+import {
+  ONE_OF_EACH,
+  NONE,
+  STATE_TIMEOUT_MS,
+  untilAll,
+  addressOf,
+  pidsOf,
+  says,
+  onlyTells,
+  isWhole,
+  isReady,
+} from "../support/apart/part-states.ts";
 
 /*
- * What a part says of itself while something that it needs is missing, and that it goes on by itself when that
- * has come. The parts are processes of their own.
+ * A part tells what it lacks while something that it needs is missing, and becomes ready by itself once that is
+ * there. Each part is a process of its own.
  */
 
-const ONE_OF_EACH: Replicas = {
-  gateway: 1,
-  workflows: 1,
-  "runs-api": 1,
-  "runs-worker": 1,
-  tables: 1,
-  integrations: 1,
-  webhooks: 1,
-};
-const NONE: Replicas = {
-  gateway: 0,
-  workflows: 0,
-  "runs-api": 0,
-  "runs-worker": 0,
-  tables: 0,
-  integrations: 0,
-  webhooks: 0,
-};
-const PATIENCE_MS = 120_000;
 const TIMEOUT_MS = 400_000;
 
 let scope: Scope;
@@ -63,42 +53,6 @@ async function database(): Promise<{ url: string; admin: Client }> {
   return { url: made.connectionUri, admin };
 }
 
-/** Waits until each process says what is expected of it. */
-async function untilAll(
-  { parts }: Apart,
-  isExpected: (state: { missing: string[]; impaired: string[] }, part: Part) => boolean,
-  what: string,
-): Promise<void> {
-  const check = async (): Promise<void> => {
-    const others: string[] = [];
-    for (const each of parts.processes) {
-      const state = await each.state();
-      if (!isExpected(state, each.plan.part)) {
-        others.push(`${each.plan.name}: ${JSON.stringify(state)}`);
-      }
-    }
-    expect(others).toEqual([]);
-  };
-  await waitFor(check, { timeoutMs: PATIENCE_MS, what });
-}
-
-/** Where Postgres listens: a folder with a socket, or a port of this machine. */
-function placeOf(url: URL): NetConnectOpts {
-  const host = decodeURIComponent(url.hostname);
-  const port = Number(url.port);
-  return host.startsWith("/") ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
-}
-
-const pidsOf = ({ parts }: Apart) => parts.processes.map((each) => each.pid());
-const says = (text: string) => (state: { missing: string[] }) =>
-  state.missing.some((each) => each.includes(text));
-/** What a process says of its database that it goes on without. */
-const onlyTells = (text: string) => (state: { missing: string[]; impaired: string[] }) =>
-  state.missing.length === 0 && state.impaired.some((each) => each.startsWith(`database: ${text}`));
-const isWhole = (state: { missing: string[]; impaired: string[] }) =>
-  state.missing.length + state.impaired.length === 0;
-const isReady = ({ missing }: { missing: string[] }) => missing.length === 0;
-
 describe("parts that are started before what they need", () => {
   it(
     "become ready by themselves once Postgres and NATS are there, say what is missing until then, and when it is gone",
@@ -108,7 +62,7 @@ describe("parts that are started before what they need", () => {
       scope.defer(() => nats.stop());
       await nats.kill();
       const late = new URL(url);
-      const relay = await createRelay(placeOf(late));
+      const relay = await createRelay(addressOf(late));
       scope.defer(() => relay.close());
       late.host = `127.0.0.1:${relay.port}`;
       const apart = await start({
@@ -131,12 +85,12 @@ describe("parts that are started before what they need", () => {
       await untilAll(apart, lacksEvents, "all parts to be ready without NATS");
 
       await nats.start();
-      await apart.parts.untilReady(PATIENCE_MS);
+      await apart.parts.untilReady(STATE_TIMEOUT_MS);
 
       await relay.close();
       await untilAll(apart, says("database: "), "the loss to be told");
       await relay.open();
-      await apart.parts.untilReady(PATIENCE_MS);
+      await apart.parts.untilReady(STATE_TIMEOUT_MS);
       // Nobody has ended on the way.
       expect(pidsOf(apart)).toEqual(pids);
     },
@@ -289,7 +243,7 @@ describe("a gateway whose key the services do not know", () => {
           const { missing } = await other.state();
           expect(missing).toEqual([lacks("workflows"), lacks("runs")]);
         },
-        { timeoutMs: PATIENCE_MS, what: "the refusals to be told" },
+        { timeoutMs: STATE_TIMEOUT_MS, what: "the refusals to be told" },
       );
       const answer = await fetch(`http://127.0.0.1:${ports.get("PORT") ?? 0}/readyz`);
       expect({ status: answer.status, body: await answer.json() }).toMatchObject({
@@ -331,9 +285,10 @@ describe("settings that cannot be right", () => {
       expect(await wordsOf({ TABLES_CACHE_MB: "much" })).toContain('TABLES_CACHE_MB: "much"');
       expect(await wordsOf({ TABELS_CACHE_MB: "12" })).toContain("did you mean TABLES_CACHE_MB?");
       expect(await wordsOf({ DATABASE_URL: "" })).toContain("DATABASE_URL: is required");
-      // Those of the process that runs.
+      // The ports are those of the process that runs.
       expect(await wordsOf({})).toMatch(/METRICS_PORT: .*EADDRINUSE/);
-      const elsewhere = { METRICS_PORT: String(await freePort()) };
+      // Another program could take a named port between two of the starts.
+      const elsewhere = { METRICS_PORT: "0" };
       expect(await wordsOf(elsewhere)).toContain(
         `Cannot listen on ${environment["TABLES_GRPC_ADDR"]}`,
       );

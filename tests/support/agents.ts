@@ -3,7 +3,7 @@ import { newUuid } from "@workflow/db";
 import { z } from "zod";
 import type { WholeSystem } from "./whole-system.ts";
 
-/** The fields of the contract and when the agent was made and changed, not one more. */
+/** The fields of the contract with the times of making and change, and no others. */
 export const agentSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -24,7 +24,7 @@ export const agentSchema = z.strictObject({
 
 const withId = z.object({ id: z.string() });
 
-/** An active agent of the key's company, with a name of its own; its id. */
+/** Makes an active agent of the key's company under a new name; returns its id. */
 export async function makeAgent(
   system: WholeSystem,
   key: string,
@@ -40,7 +40,7 @@ export async function makeAgent(
   return withId.parse(data).id;
 }
 
-/** An execution of an agent of the key's company; its id. */
+/** Makes an execution of an agent of the key's company; returns its id. */
 export async function executeTestAgent(
   system: WholeSystem,
   key: string,
@@ -63,7 +63,7 @@ export async function getAgent(
   return agentSchema.parse(answer.data);
 }
 
-/** Ids of the agents that a query finds, in one page. */
+/** The ids of the agents that a query finds, in one page. */
 export async function listAgentIds(
   system: WholeSystem,
   query: string,

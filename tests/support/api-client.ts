@@ -1,15 +1,15 @@
 import { expect } from "@jest/globals";
 import { z } from "zod";
 
-/** What a request consists of, beside method and address. */
+/** The parts of a request beside method and address. */
 export interface CallOptions {
   /** The value of `x-api-key`; null sends none. */
   key?: string | null;
-  /** Sent as JSON. */
+  /** The body as a value, sent as JSON. */
   body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** The body as text, in place of `body`. */
   raw?: string | Uint8Array<ArrayBuffer>;
-  /** Override those that the client sends by itself. */
+  /** Headers, which override those of the client. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -17,15 +17,15 @@ export interface CallOptions {
 export interface Answer {
   status: number;
   headers: Headers;
-  /** The body as it came. */
+  /** The body as text. */
   text: string;
-  /** Undefined in an error. */
+  /** The data; undefined in an error. */
   data: unknown;
-  /** Of a list with a cursor. */
+  /** The `meta` of a list with a cursor. */
   meta: z.output<typeof pageMeta> | undefined;
-  /** `meta` of a page of rows. */
+  /** The `meta` of a page of rows. */
   rowsMeta: z.output<typeof rowsMeta> | undefined;
-  /** Undefined in a success. */
+  /** The error; undefined in a success. */
   error: z.output<typeof errorBody> | undefined;
 }
 
@@ -61,8 +61,8 @@ const LINK =
   '</docs>; rel="service-doc"; type="text/html"';
 
 /**
- * Sends a request and expects of the answer what the contract says of all of them: JSON in one of
- * the two envelopes, `Link`, and a request id that an error repeats. Nothing of HEAD's body.
+ * Sends a request and checks the promises of the contract about every answer: JSON in one of the two envelopes,
+ * `Link`, and a request id that an error repeats. A HEAD has no body to check.
  */
 export async function callApi(
   address: string,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readDescription } from "./description/description.ts";
 import { nameOf } from "./route-requests.ts";
 
-/** The parts of JSON Schema that the description of requests is made of. */
+/** The parts of JSON Schema in the descriptions of requests. */
 export interface JsonSchema {
   $ref?: string | undefined;
   type?: string | string[] | undefined;
@@ -72,31 +72,31 @@ const documentSchema = z.object({
   }),
 });
 
-/** Where a request of an operation may carry a value outside its body. */
+/** A place outside the body where a request of an operation may carry a value. */
 export interface Parameter {
   in: "path" | "query" | "header" | "cookie";
   name: string;
   schema: JsonSchema;
 }
 
-/** What the description says of the requests of a route. */
+/** The description of a route's requests. */
 export interface Operation {
   readonly route: Route;
   /** `GET /workflows/{id}` */
   readonly name: string;
   readonly parameters: readonly Parameter[];
-  /** Of a JSON body; undefined where there is none. */
+  /** The schema of a JSON body; undefined where there is none. */
   readonly body: JsonSchema | undefined;
 }
 
-/** The description of the API, which is served as it lies in the sources. */
+/** The description of the API, as it is in the sources. */
 export interface ApiDocument {
   operationOf(route: Route): Operation;
-  /** What a schema with a reference stands for; any other schema as it is. */
+  /** The schema behind a reference; any other schema as it is. */
   readonly resolve: (schema: JsonSchema) => JsonSchema;
 }
 
-/** Reads the description. Throws when a route of the table is not in it. */
+/** Reads the description. Throws when it lacks a route of the table. */
 export async function readApiDocument(): Promise<ApiDocument> {
   const whole = (await readDescription()).document;
   const { paths, components } = documentSchema.parse(whole);

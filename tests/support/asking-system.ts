@@ -13,13 +13,15 @@ export interface AskingSystem extends WholeSystem {
   openai: ModelDouble;
   /** An agent of acme that answers with text. */
   writerId: string;
-  /** One that answers with `{label, amount}`. */
+  /** An agent of acme that answers with `{label, amount}`. */
   sorterId: string;
   /** A step that asks the writer, unless its config names another. */
   ask: (config?: object, more?: object) => Record<string, unknown>;
   /** Runs steps once as acme. */
   run: (steps: readonly object[], input?: unknown, more?: Record<string, unknown>) => Promise<Run>;
-  /** The executions of an agent, by default the writer, that a run has caused, newest first, each whole. */
+  /**
+   * The whole executions of an agent, by default the writer, that a run has caused, newest first.
+   */
   executionsOf: (runId: string, agentId?: string) => Promise<Execution[]>;
 }
 
@@ -37,7 +39,7 @@ const execution = z.looseObject({
 });
 type Execution = z.output<typeof execution>;
 
-/** Starts one; its double answers with a text unless it is told otherwise. */
+/** Starts a system; its double answers with a text until a test says otherwise. */
 export async function startAskingSystem(
   options: Omit<SystemOptions, "agents"> = {},
 ): Promise<AskingSystem> {
@@ -80,7 +82,7 @@ export async function startAskingSystem(
   };
 }
 
-/** All that a model was told but as its system. */
+/** The messages to a model, without those of the system. */
 export function saidTo(asked: AskedModel | undefined): string {
   return asked?.messages.map(({ text }) => text).join("\n") ?? "";
 }

@@ -19,7 +19,7 @@ export type AuditEvent = z.output<typeof auditEvent>;
 
 const countRow = z.object({ count: z.number() });
 
-/** Waits until everything that services have told is in the log. */
+/** Waits until the log has all that services have sent. */
 export async function waitForAudit({ database }: Pick<WholeSystem, "database">): Promise<void> {
   await waitFor(
     async () => {
@@ -40,7 +40,7 @@ export async function waitForAudit({ database }: Pick<WholeSystem, "database">):
   );
 }
 
-/** What a request has left in the log of a company, oldest first. */
+/** The events of a request in the log of a company, oldest first. */
 export async function auditOf(
   system: WholeSystem,
   requestId: string,

@@ -9,9 +9,9 @@ import type { Answer } from "./api-client.ts";
 import { startWholeSystem } from "./whole-system.ts";
 import type { Company, WholeSystem } from "./whole-system.ts";
 
-/** Our application at every provider of the system. */
+/** The system's application at every provider. */
 export const CLIENT = { clientId: "our-client", clientSecret: "our-client-secret" };
-/** Where a person wants to be in the end. */
+/** The page to which a person returns in the end. */
 export const BACK = "https://app.example/settings?tab=accounts";
 
 const begun = z.strictObject({
@@ -22,7 +22,7 @@ const begun = z.strictObject({
   message: z.string().min(1),
 });
 
-/** A system whose accounts are connected by itself, with an authorization server for each provider. */
+/** A system that connects accounts without a broker, with an authorization server for each provider. */
 export interface AuthorizingSystem<Provider extends string> {
   system: WholeSystem;
   /** The provider's authorization server. */
@@ -30,19 +30,19 @@ export interface AuthorizingSystem<Provider extends string> {
   askAuthUrl(provider: string, query?: Record<string, string>, company?: Company): Promise<Answer>;
   /** Begins an authorization, which has to succeed. */
   begin(provider: Provider, query?: Record<string, string>): Promise<z.output<typeof begun>>;
-  /** Takes a person through the provider's page; the connection's id. */
+  /** Takes a person through the provider's page; returns the connection's id. */
   connect(provider: Provider): Promise<string>;
   statusOf(connectionId: string): Promise<unknown>;
   /** All connections, as text. */
   snapshot(database?: Queryable): Promise<unknown>;
-  /** Before a test: no connections, and servers that answer as they should. */
+  /** Removes all connections, and lets all servers answer as usual. */
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts it. Of an address there are at most 60 callbacks a minute, so tests that make many begin a system,
- * and with it a gateway, of their own.
+ * Starts the system. An address has at most 60 callbacks a minute, so a file with many of them needs a system, and
+ * with it a gateway, of its own.
  *
  * @param providers how the authorization server of each behaves
  * @param options further providers, and how long one may take to answer where one is to hang
@@ -54,17 +54,13 @@ export async function startAuthorizing<Provider extends string>(
     answerTimeoutMs,
   }: { more?: Readonly<Record<string, ProviderSettings>>; answerTimeoutMs?: number } = {},
 ): Promise<AuthorizingSystem<Provider>> {
-  const api = await startHttpDouble(({ path }) =>
-    path.startsWith("/services/data")
-      ? { body: { records: [{ Id: "00D000000000001EAA", Name: "Acme" }] } }
-      : { body: { emailAddress: "ada@example.com" } },
-  );
-  const servers = new Map<string, OAuthDouble>();
+  const api = await startHttpDouble(({ path }) => ({
+    body: path.startsWith("/services/data") ? SALESFORCE_ORGANIZATION : GOOGLE_PROFILE,
+  }));
+  const servers = await startServers(providers);
   const settings = new Map<string, ProviderSettings>(Object.entries(more));
-  for (const name in providers) {
-    const server = await startOAuthDouble({ ...CLIENT, ...providers[name] });
-    servers.set(name, server);
-    settings.set(name, { ...CLIENT, oauthBaseUrl: server.url, baseUrl: api.url });
+  for (const [name, { url }] of servers) {
+    settings.set(name, { ...CLIENT, oauthBaseUrl: url, baseUrl: api.url });
   }
   const serverOf = (provider: Provider): OAuthDouble => {
     const server = servers.get(provider);
@@ -98,25 +94,11 @@ export async function startAuthorizing<Provider extends string>(
       expect(back).toMatchObject({ status: 200, body: { data: { status: "active" } } });
       return connectionId;
     },
-    async statusOf(connectionId) {
-      const { data } = await system.call("GET", `/connections/${connectionId}`);
-      return z.looseObject({ status: z.string() }).parse(data).status;
-    },
-    snapshot: (database = system.database) =>
-      database.any(sql.type(z.object({ row: z.string() }))`
-        select to_jsonb(connection)::text as "row"
-        from integrations.connections as connection
-        order by id
-      `),
+    statusOf: (connectionId) => statusOf(system, connectionId),
+    snapshot: (database = system.database) => readConnections(database),
     async reset() {
-      await system.database.query(sql.type(z.object({}))`delete from integrations.connections`);
-      await system.database.query(sql.type(z.object({}))`delete from integrations.revocations`);
-      for (const double of servers.values()) {
-        double.consent = "allow";
-        double.trouble = null;
-        double.failures.length = 0;
-        double.requests.length = 0;
-      }
+      await deleteAll(system.database);
+      for (const double of servers.values()) forgive(double);
     },
     async stop() {
       await system.stop();
@@ -126,7 +108,47 @@ export async function startAuthorizing<Provider extends string>(
   };
 }
 
-/** What comes of a callback: a redirect, or the body. */
+const SALESFORCE_ORGANIZATION = { records: [{ Id: "00D000000000001EAA", Name: "Acme" }] };
+const GOOGLE_PROFILE = { emailAddress: "ada@example.com" };
+
+async function startServers(
+  providers: Readonly<Record<string, Partial<OAuthDoubleOptions>>>,
+): Promise<ReadonlyMap<string, OAuthDouble>> {
+  const servers = new Map<string, OAuthDouble>();
+  for (const [name, options] of Object.entries(providers)) {
+    servers.set(name, await startOAuthDouble({ ...CLIENT, ...options }));
+  }
+  return servers;
+}
+
+async function statusOf(system: WholeSystem, connectionId: string): Promise<string> {
+  const { data } = await system.call("GET", `/connections/${connectionId}`);
+  return z.looseObject({ status: z.string() }).parse(data).status;
+}
+
+/** Deletes all connections, and what is left to be revoked of them. */
+async function deleteAll(database: Queryable): Promise<void> {
+  await database.query(sql.type(z.object({}))`delete from integrations.connections`);
+  await database.query(sql.type(z.object({}))`delete from integrations.revocations`);
+}
+
+function readConnections(database: Queryable): Promise<unknown> {
+  return database.any(sql.type(z.object({ row: z.string() }))`
+    select to_jsonb(connection)::text as "row"
+    from integrations.connections as connection
+    order by id
+  `);
+}
+
+/** Lets an authorization server answer as usual, and forget its requests. */
+function forgive(double: OAuthDouble): void {
+  double.consent = "allow";
+  double.trouble = null;
+  double.failures.length = 0;
+  double.requests.length = 0;
+}
+
+/** The answer to a callback: a redirect, or a body. */
 export async function comeBack(url: URL | string) {
   const response = await fetch(url, { redirect: "manual" });
   const location = response.headers.get("location");

@@ -3,7 +3,9 @@ import { copyFile, lchown, lstat, mkdir, readdir, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { Client } from "pg";
 
-/** What a backup holds no file of: the server makes the contents anew, or they are copied at the end. */
+/**
+ * Folders that a backup leaves empty: the server makes their contents anew, or they are copied at the end.
+ */
 const LEFT_OUT = new Set(["pg_wal", "pg_replslot", "pg_dynshmem", "pg_notify", "pg_serial"]);
 const OWN_FILES = new Set(["postmaster.pid", "postmaster.opts"]);
 const WAL_SEGMENT = /^[0-9A-F]{24}$/;
@@ -26,7 +28,7 @@ export async function takeBaseBackup(
   const client = new Client({ connectionString: connectionUri });
   await client.connect();
   try {
-    // Keeps the write-ahead log from now on, whatever the load.
+    // The server keeps the write-ahead log from now on, whatever the load.
     await client.query("select pg_create_physical_replication_slot($1, true)", [SLOT]);
     await client.query("select pg_backup_start('test', true)");
     await copyFolder(cluster, target, (name) => !LEFT_OUT.has(name) && !OWN_FILES.has(name));
@@ -66,7 +68,7 @@ async function copyOne(entry: Dirent, from: string, to: string): Promise<void> {
     await copyFile(from, to);
     await ownAs(from, to);
   } catch (error) {
-    // A file that was dropped meanwhile: the write-ahead log knows.
+    // The file was dropped meanwhile, which the write-ahead log knows.
     if (await isThere(from)) throw error;
   }
 }

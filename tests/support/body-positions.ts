@@ -1,14 +1,14 @@
 import type { ApiDocument, JsonSchema } from "./api-document.ts";
 
-/** The way from a body to a value in it; an index as text. */
+/** The path from a body to a value in it; indexes are text. */
 export type Place = readonly string[];
 
-/** A body that grows: only what JSON.parse makes. */
+/** A body under construction, of the values that JSON.parse makes. */
 type Json = Record<string, unknown> | unknown[];
 
-/** Deeper members are those of documents that the same code reads at every level. */
+/** Members below this depth belong to documents that the same code reads at every level. */
 const LEVELS_MAX = 4;
-/** Stands for the value until the body is written as text. */
+/** A mark for the value, until the body is written as text. */
 const MARK = "the-hostile-value-stands-here";
 
 /** Every place that the schema of a body knows or that the given body has. */
@@ -19,7 +19,7 @@ export function placesOf(
 ): Place[] {
   const found = new Map<string, Place>();
   const add = (place: Place): void => void found.set(JSON.stringify(place), place);
-  // What contains itself is entered once.
+  // A schema that contains itself is entered once.
   const walkSchema = (given: JsonSchema, place: Place, entered: readonly string[] = []): void => {
     if (place.length > 0) add(place);
     const within = given.$ref === undefined ? entered : [...entered, given.$ref];
@@ -29,7 +29,7 @@ export function placesOf(
         walkSchema(member, [...place, name], within);
       }
       if (each.items !== undefined) walkSchema(each.items, [...place, "0"], within);
-      // Whatever may be in a document without a schema of its own is in the body that was given, or in none.
+      // Members of a document without a schema are in the given body, or in none.
       const { additionalProperties: more } = each;
       if (typeof more === "object" && Object.keys(more).length > 0) {
         walkSchema(more, [...place, "__proto__"], within);
@@ -60,7 +60,7 @@ export function sampleIn(
   return placeIn(document, schema, body, { place, json });
 }
 
-/** The text of a body with a JSON text at a place; what the place needs around it is added. */
+/** The text of a body with a JSON text at a place, and with the parents that the place needs. */
 export function placeIn(
   { resolve }: Pick<ApiDocument, "resolve">,
   schema: JsonSchema,
@@ -77,7 +77,7 @@ export function placeIn(
     let next = isLast ? MARK : readMember(value, name);
     if (!isLast && !isJson(next)) {
       next = sampleOf(known, resolve);
-      // Entries that have an id are kept under it.
+      // Entries with an id are kept under their id.
       const isEntry = typeof container.additionalProperties === "object";
       if (isEntry && isJson(next) && Object.hasOwn(next, "id")) setMember(next, "id", name);
     }
@@ -91,7 +91,7 @@ export function placeIn(
 function sampleOf(given: JsonSchema, resolve: ApiDocument["resolve"]): unknown {
   const [schema = {}] = alternativesOf(resolve(given), resolve);
   if (schema.const !== undefined) return schema.const;
-  // Often without a type.
+  // Many schemas have no type.
   if (schema.enum?.[0] !== undefined) return schema.enum[0];
   const [type] = [schema.type ?? "object"].flat();
   if (type === "array") {
@@ -99,7 +99,7 @@ function sampleOf(given: JsonSchema, resolve: ApiDocument["resolve"]): unknown {
     return Array.from({ length }, () => sampleOf(schema.items ?? {}, resolve));
   }
   if (type === "object") {
-    // Not its example: what that names is not there.
+    // The example does not serve: the object that it names is not there.
     const members = (schema.required ?? []).map((name) => [
       name,
       sampleOf(schema.properties?.[name] ?? {}, resolve),
@@ -113,7 +113,7 @@ function sampleOf(given: JsonSchema, resolve: ApiDocument["resolve"]): unknown {
   return true;
 }
 
-/** The schemas of which a value has to fit one, the structured ones first. */
+/** The schemas of which a value has to fit one, structured ones first. */
 export function alternativesOf(
   schema: JsonSchema,
   resolve: ApiDocument["resolve"],
@@ -144,7 +144,7 @@ function readMember(container: Json, name: string): unknown {
   return Object.getOwnPropertyDescriptor(container, name)?.value;
 }
 
-/** As JSON.parse does it: a member of whatever name becomes an own one. */
+/** As in JSON.parse, a member of any name becomes an own one. */
 function setMember(container: Json, name: string, value: unknown): void {
   const property = { value, enumerable: true, configurable: true, writable: true };
   Object.defineProperty(container, name, property);

@@ -1,4 +1,4 @@
-/** State of the visual editor, as a client saves it. */
+/** The state of the visual editor, as a client saves it. */
 export interface CanvasState {
   blocks: Record<string, unknown>;
   edges: unknown[];
@@ -7,7 +7,7 @@ export interface CanvasState {
   viewport?: unknown;
 }
 
-/** A block with everything that the contract wants of one. */
+/** A block with all fields that the contract requires. */
 export function canvasBlock(id: string, changes: Record<string, unknown> = {}) {
   return {
     id,

@@ -4,14 +4,15 @@ import { afterAll, afterEach, expect } from "@jest/globals";
 import { isOurs, judgeAnswer, seenAnswers, takeProblems } from "./description/watch-answers.ts";
 
 /*
- * Jest's set-up of every test file: each answer of the API that a test gets by `fetch` is compared with the
- * description, and the test fails when they differ. A body is compared when the test reads it, so streams flow
- * as they would.
+ * Jest's set-up of every test file compares each answer of the API by `fetch` with the description, and fails the
+ * test when they differ. A body is compared when the test reads it, so that streams are no different.
  */
 
-/** `ANSWER_CHECK=list` fails no test: what is wrong is gathered in `.cache/answers/problems.txt`. */
+/**
+ * `ANSWER_CHECK=list` fails no test, and gathers the differences in `.cache/answers/problems.txt`.
+ */
 const LISTS = process.env["ANSWER_CHECK"] === "list";
-/** A service's own tests have doubles behind the gateway, which answer what no service would. */
+/** A service's own tests have doubles behind the gateway, whose answers no service would give. */
 const OF_WHOLE_SYSTEMS = !/\/services\/[\w-]+\/tests\//.test(expect.getState().testPath ?? "");
 const SEEN_DIRECTORY = new URL("../../.cache/answers/", import.meta.url);
 
@@ -57,12 +58,12 @@ async function reportProblems(): Promise<void> {
   await appendFile(new URL("problems.txt", SEEN_DIRECTORY), `${found}\n`);
 }
 
-/** Whether the tests of this file meet answers that they did not ask for: another run meets others. */
+/** Whether the answers of this file depend on chance, so that another run meets others. */
 function meetsByChance(): boolean {
   return /fuzz|hostile/.test(expect.getState().testPath ?? "");
 }
 
-/** For `npm run answers`, which tells what is described and never seen. */
+/** `npm run answers` reads this to find what is described and never seen. */
 async function keepSeen(): Promise<void> {
   await mkdir(SEEN_DIRECTORY, { recursive: true });
   const name = relative(process.cwd(), expect.getState().testPath ?? "").replaceAll("/", "+");

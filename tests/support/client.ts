@@ -3,7 +3,7 @@ import type { WorkflowClient } from "@workflow/client";
 import type { WholeSystem } from "./whole-system.ts";
 
 /**
- * The client library with a company's key, acme's by default. It sends each request once, so that a test sees every
+ * The client library with a company's key, by default acme's. Each request goes out once, so that a test sees every
  * failure.
  */
 export function clientOf(

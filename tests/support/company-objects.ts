@@ -31,8 +31,7 @@ const SLEEP_AND_ASK = {
 };
 
 /**
- * An object of every kind that requests name, made for a company.
- *
+ * Makes an object of every kind that requests name, for a company.
  * @param session of the person whose dashboard it is
  * @param needed kinds that requests will name: a person is made only where one of them is a member
  */
@@ -52,7 +51,7 @@ export async function makeCompanyObjects(
     return listed.parse(data)[0]?.id ?? null;
   });
   await waitForRun(system, run, ["waiting_approval"], asOwner);
-  // Keys are names: only one that differs between the companies can be another company's.
+  // Keys are names, so that a key of another company has to differ between the companies.
   const secret = `SECRET_${workflow.slice(-12).toUpperCase()}`;
   const body = { key: secret, value: "hush" };
   await system.call("POST", `/workflows/${workflow}/secrets`, { ...asOwner, body });

@@ -5,7 +5,7 @@ import type { Company, WholeSystem } from "./whole-system.ts";
 
 const withId = z.object({ id: z.string() });
 
-/** Where a widget lies. */
+/** The place and size of a widget. */
 const place = z.object({
   id: z.string(),
   x: z.number(),
@@ -13,7 +13,7 @@ const place = z.object({
   w: z.number(),
   h: z.number(),
 });
-/** The places of all widgets, as an answer has them. */
+/** The places of all widgets in an answer. */
 export const layout = z.strictObject({ widgets: z.array(place), updatedAt: z.iso.datetime() });
 const widget = z.strictObject({
   ...place.shape,
@@ -34,15 +34,15 @@ export const dashboard = z.strictObject({
   widgets: z.array(widget),
 });
 
-/** What makes a request one of a signed-in person. */
+/** The options of a request in the name of a signed-in person. */
 export type SignedIn = ReturnType<typeof bySession>;
 
-/** Signs a new person of the company in; its role may change dashboards. */
+/** Signs in a new person of the company whose role may change dashboards. */
 export async function signInEditor(system: WholeSystem, company: Company): Promise<SignedIn> {
   return bySession(system, await signIn(system, await system.createPerson(company, "member")));
 }
 
-/** A dashboard of the signed-in person with one widget. */
+/** Makes a dashboard of the signed-in person with one widget. */
 export async function makeDashboard(
   system: WholeSystem,
   session: SignedIn,
@@ -61,10 +61,10 @@ export async function makeDashboard(
 
 type Widget = z.output<typeof widget>;
 
-/** Where a widget lies, without the rest of it. */
+/** The place and size of a widget alone. */
 export const placeOf = ({ id, x, y, w, h }: Widget) => ({ id, x, y, w, h });
 
-/** The rest of a widget. */
+/** A widget without its place and size. */
 export const contentOf = ({ id, type, title, config, refresh }: Widget) => ({
   id,
   type,

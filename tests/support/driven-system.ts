@@ -10,17 +10,19 @@ import type { WholeSystem } from "./whole-system.ts";
 
 const CLIENT = { clientId: "our-client", clientSecret: "our-client-secret" };
 
-/** A whole system every operation of which can succeed, and from which nothing leaves this machine. */
+/**
+ * A whole system in which every operation can succeed, and which sends nothing off this machine.
+ */
 export interface DrivenSystem extends WholeSystem {
-  /** Somebody of acme who may change dashboards. */
+  /** A person of acme who may change dashboards. */
   session: SignedIn;
-  /** Where people authorize us for google-mail. */
+  /** The authorization server of google-mail. */
   oauth: OAuthDouble;
-  /** Every provider with API keys, and what tokens of google-mail are for. */
+  /** The double of every provider with API keys, and of the API of google-mail. */
   providers: ProviderDouble;
 }
 
-/** Starts it, with doubles of all that it talks to. */
+/** Starts the system with doubles of everything outside. */
 export async function startDrivenSystem(): Promise<DrivenSystem> {
   const [providers, oauth, openai, dns] = await Promise.all([
     startProviderDouble(),

@@ -8,7 +8,7 @@ const rows = z.object({ rows: z.string().nullable() });
 const pending = z.object({ pending: z.boolean() });
 
 const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
-/** How work is handed out and events are handed on, which goes on whatever callers do. */
+/** Tables of tasks and of events under way, which change whatever callers do. */
 const MOVING = [
   "tasks",
   "outbox",
@@ -19,12 +19,12 @@ const MOVING = [
   "left_deliveries",
   "comparisons",
 ];
-/** Written in the background, some time after a request. */
+/** Columns that are written in the background, some time after a request. */
 const LATE_COLUMNS = ["last_used_at"];
 
 /**
- * Every row of all services, by table, as text that differs when any of them does. Waits for what
- * earlier requests have still to tell the audit log, and for the work on webhooks that they left.
+ * Every row of all services by table, as text that differs when any row differs. Waits for the events of earlier
+ * requests in the audit log, and for their work on webhooks.
  */
 export async function dumpTables(database: Database): Promise<Record<string, string>> {
   const tables = await database.any(sql.type(table)`
@@ -66,8 +66,8 @@ export async function dumpTables(database: Database): Promise<Record<string, str
 }
 
 /**
- * Whether an event that came in waits for its runs, an attempt is due, or deliveries are left of an endpoint
- * that was deleted. Endpoints that hear of runs of the test have no end of that: see `makeEndpoint`.
+ * Whether an inbound event waits for its runs, an attempt is due, or a deleted endpoint has deliveries left.
+ * Endpoints that get runs of the test never come to an end: see `makeEndpoint`.
  */
 async function hasWebhooksUnderWay(database: Database): Promise<boolean> {
   const found = await database.one(sql.type(pending)`

@@ -6,17 +6,16 @@ import type { WholeSystem } from "./whole-system.ts";
 
 const MAIN = fileURLToPath(new URL("../../services/gateway/src/main.ts", import.meta.url));
 
-/** A gateway that can be stopped and killed. */
+/** A gateway process that a test may stop and kill. */
 export interface GatewayProcess {
   child: ChildProcess;
-  /** `http://127.0.0.1:<port>`. */
+  /** The origin, `http://127.0.0.1:<port>`. */
   origin: string;
 }
 
 /**
- * Starts a gateway of a system as a process of its own, which ends with the test's.
- *
- * @param settings environment variables: at least the database's and what the test is about
+ * Starts a gateway of a system as a process of its own, which ends with the test's process.
+ * @param settings environment variables: at least the database's and those of the test
  */
 export async function startGatewayProcess(
   system: WholeSystem,

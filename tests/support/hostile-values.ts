@@ -1,14 +1,14 @@
-/** A value that nobody sends in good faith, or only by mistake. */
+/** A value that callers send only in bad faith, or by mistake. */
 export interface HostileValue {
-  /** What is wrong with it, for messages. */
+  /** The fault of the value, for messages. */
   what: string;
-  /** As JSON text: not every one of them survives JSON.stringify. */
+  /** The value as JSON text, since JSON.stringify cannot write all of them. */
   json: string;
-  /** Whether the body is refused as a whole, before anybody looks for the field. */
+  /** Whether the service refuses the whole body before it reads the field. */
   ofBody?: true;
 }
 
-/** What a text may do to programs that do not keep it a text. */
+/** Texts that harm programs which read more than text into them. */
 const TEXTS: Readonly<Record<string, string>> = {
   empty: "",
   "right to left, zero width, joined": "\u202egpj.exe\u200b\u2066\ufeff👩\u200d👩\u200d👧 e\u0301",
@@ -41,7 +41,7 @@ export const HOSTILE_VALUES: readonly HostileValue[] = [
   { what: "100,000 elements", json: `[${"0,".repeat(99_999)}0]` },
 ];
 
-/** Texts for a query string, as they stand in it after `name`. */
+/** Texts for a query string, in the form that follows `name`. */
 export const HOSTILE_QUERIES: Readonly<Record<string, (name: string) => string>> = {
   "no value": (name) => name,
   empty: (name) => `${name}=`,
@@ -68,7 +68,7 @@ export const HOSTILE_QUERIES: Readonly<Record<string, (name: string) => string>>
   ),
 };
 
-/** Texts for a segment of a path, as they stand in it. */
+/** Texts for a segment of a path, in the form that they have there. */
 export const HOSTILE_SEGMENTS: Readonly<Record<string, string>> = {
   NUL: "a%00b",
   "a half percent code": "%",

@@ -7,21 +7,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findNatsServer, freePort, waitFor } from "@workflow/testkit";
 
-/** A NATS server of a test's own, which can die and come back with what it had stored. */
+/** A NATS server of one test, which can die and come back with its store. */
 export interface KillableNats {
-  /** `nats://127.0.0.1:<port>`, the same after each start. */
+  /** The URL, `nats://127.0.0.1:<port>`, the same after each start. */
   url: string;
-  /** Ends it by SIGKILL, as a crash would. */
+  /** Ends the server by SIGKILL, as a crash does. */
   kill(): Promise<void>;
-  /** Starts it again, with the same port and folder. */
+  /** Starts the server again, with the same port and folder. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts a NATS server with JetStream.
- *
- * @throws Error when there is no program of it
+ * @throws Error when there is no nats-server program
  */
 export async function startKillableNats(): Promise<KillableNats> {
   const program = await findNatsServer();
@@ -60,7 +59,7 @@ export async function startKillableNats(): Promise<KillableNats> {
   };
 }
 
-/** Whether somebody listens on a port of this machine. */
+/** Whether a port of this machine accepts connections. */
 export function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from "node:http";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Route } from "@workflow/service-gateway/routes";
-import { prepareAudited } from "./audited-requests.ts";
+import { prepareAudited } from "./audited-requests/prepare-audited.ts";
 import { makeCompanyObjects } from "./company-objects.ts";
 import type { ReceivedHeaders } from "./description/answer-headers.ts";
 import { judgeAnswer } from "./description/watch-answers.ts";

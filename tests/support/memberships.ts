@@ -6,9 +6,9 @@ import type { Answer, CallOptions } from "./api-client.ts";
 import { bySession, tokenIn } from "./people.ts";
 import type { Company, Person, WholeSystem } from "./whole-system.ts";
 
-/** What a company sets for somebody whom it adds. */
+/** The password that a company sets for a new member. */
 export const HANDED_OVER = "handed over by a company";
-/** An id that is none of a company. */
+/** An id of no company. */
 export const UNKNOWN = "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a63";
 
 export const UNAUTHORIZED = { status: 401, error: { code: "UNAUTHORIZED" } };
@@ -16,7 +16,7 @@ export const FORBIDDEN = { status: 403, error: { code: "FORBIDDEN" } };
 export const NOT_FOUND = { status: 404, error: { code: "NOT_FOUND" } };
 export const CONFLICT = { status: 409, error: { code: "CONFLICT" } };
 
-/** What GET and PUT of /auth/session answer. */
+/** The answer of GET and PUT of /auth/session. */
 export const sessionSchema = z.strictObject({
   user: z.strictObject({ id: z.uuid(), email: z.string(), name: z.string() }),
   company: z.strictObject({ id: z.uuid(), name: z.string() }),
@@ -41,17 +41,17 @@ export const memberSchema = z.strictObject({
   createdAt: z.iso.datetime(),
 });
 
-/** Files that share a system have addresses of their own. */
+/** Files that share a system use e-mail addresses of their own. */
 const MARK = randomBytes(4).toString("hex");
 let count = 0;
 
-/** An address that nobody else has. */
+/** An e-mail address that nobody else has. */
 export function newEmail(): string {
   count += 1;
   return `person${count}@${MARK}.persons.example`;
 }
 
-/** Somebody who is in both companies, in Globex as a viewer. */
+/** A person in both companies, in Globex as a viewer. */
 export async function newMemberOfBoth(
   system: WholeSystem,
   inAcme: "owner" | "admin" | "member" = "member",
@@ -62,7 +62,7 @@ export async function newMemberOfBoth(
   return person;
 }
 
-/** Makes somebody a member of a company, as an admin of it does. */
+/** Makes somebody a member of a company, as an admin does. */
 export function addMember(system: WholeSystem, company: Company, body: object): Promise<Answer> {
   return system.call("POST", "/members", {
     key: company.key,
@@ -70,7 +70,7 @@ export function addMember(system: WholeSystem, company: Company, body: object): 
   });
 }
 
-/** Ends a membership or an invitation, as an admin of the company does. */
+/** Ends a membership or an invitation, as an admin does. */
 export function removeMember(
   system: WholeSystem,
   { key }: Company,
@@ -84,13 +84,13 @@ export async function listMembers(system: WholeSystem, { key }: Company) {
   return z.array(memberSchema).parse((await system.call("GET", "/members", { key })).data);
 }
 
-/** What a session says of itself. */
+/** The session as GET /auth/session answers it. */
 export async function showSession(system: WholeSystem, token: string) {
   const { data } = await system.call("GET", "/auth/session", bySession(system, token));
   return sessionSchema.parse(data);
 }
 
-/** Asks for another company in a session. */
+/** Changes the company of a session. */
 export function changeCompany(
   system: WholeSystem,
   token: string,
@@ -100,7 +100,7 @@ export function changeCompany(
   return system.call("PUT", "/auth/session", { ...bySession(system, token), body, ...options });
 }
 
-/** The token of a change that succeeded. */
+/** The token in the answer to a change that has to succeed. */
 export function newToken(answer: Answer): string {
   expect(answer).toMatchObject({ status: 200 });
   return tokenIn(answer) ?? "";

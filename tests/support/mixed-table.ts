@@ -20,7 +20,7 @@ const COLUMNS = [
   { id: "any", name: "Any", type: "text" },
 ];
 
-/** Named by `n`, which answers are compared by. */
+/** The rows; their names in `n` are what tests compare. */
 const ROWS = [
   '{"n":"Ada","amount":10,"ok":true,"day":"2024-01-31","state":"done","doc":{"b":1,"a":[2]}}',
   '{"n":"Bob","amount":-2.5,"ok":false,"day":"2024-02-29","state":"open","mail":"bob@x.example"}',
@@ -30,7 +30,7 @@ const ROWS = [
   '{"n":"GUS","amount":0,"ok":true,"__proto__":"secret","any":"thing","extra":5}',
 ];
 
-/** A table of every type of column whose rows fit them, do not, or are blank. */
+/** A table with every type of column, in which rows fit their types, misfit, or are blank. */
 export async function makeMixedTable(system: WholeSystem): Promise<string> {
   const raw = `{"name":"T","columns":${JSON.stringify(COLUMNS)},"rows":[${ROWS.join(",")}]}`;
   const made = await system.call("POST", "/tables/import", { raw });
@@ -43,12 +43,12 @@ export function namesOf(answer: Answer): string[] {
   return rowsOf(answer).map(({ data }) => String(data["n"]).slice(0, 3));
 }
 
-/** A clause of a filter; some operators have no value. */
+/** A clause of a filter; some operators take no value. */
 export function condition(operator: string, value?: unknown) {
   return { condition: value === undefined ? { operator } : { operator, value } };
 }
 
-/** The problems that a refused request is told. */
+/** The problems in the answer to a refused request. */
 export function problemsOf(answer: Answer): z.output<typeof violations> {
   expect(answer).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
   return violations.parse(answer.error?.details);

@@ -11,20 +11,22 @@ const REPOSITORY = join(import.meta.dirname, "../..");
 const BUILD = join(REPOSITORY, "packages/client/build.ts");
 const ESBUILD = join(REPOSITORY, "node_modules/.bin/esbuild");
 
-/** The client library as its users have it: packed, and installed in a folder that holds nothing else. */
+/** The client library as users have it: packed, and installed in an otherwise empty folder. */
 export interface PackedClient {
-  /** What the package brings, by its paths. */
+  /** The files of the package, by their paths. */
   files: readonly string[];
-  /** Puts a program into the folder and runs it with the machine's own Node; what it prints. */
+  /** Puts a program into the folder and runs it with the machine's own Node; returns its output. */
   runProgram(code: string, env?: Readonly<Record<string, string>>): Promise<string>;
-  /** Puts a TypeScript program into the folder and checks its types as strictly as can be; what is wrong. */
+  /**
+   * Puts a TypeScript program into the folder and checks its types in the strictest way; returns the faults.
+   */
   checkTypes(code: string, compiler: "typescript" | "typescript-7"): Promise<string>;
-  /** All that a program needs in one minified file, as a page loads it. */
+  /** One minified file with all that a program needs, as a page loads it. */
   bundle(code: string): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Builds, packs and installs the client. Nothing is downloaded: it depends on nothing. */
+/** Builds, packs and installs the client, which has no dependency to download. */
 export async function packClient(): Promise<PackedClient> {
   const folder = await mkdtemp(join(tmpdir(), "workflow-client-"));
   const dist = join(folder, "dist");
@@ -73,7 +75,7 @@ export async function packClient(): Promise<PackedClient> {
   };
 }
 
-/** Without what npm tells the programs that it starts, which is about this repository. */
+/** The environment without npm's variables, which tell about this repository. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(
@@ -82,7 +84,9 @@ function ownEnvironment(): NodeJS.ProcessEnv {
   );
 }
 
-/** The Node that the machine brings: the oldest that a user may have. Our own where it brings none. */
+/**
+ * The machine's own Node, which is the oldest that users may have; the project's where there is none.
+ */
 function ownNode(): string {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const candidates = folders

@@ -1,7 +1,7 @@
 import { PARTS } from "../../deploy/dev/src/topology.ts";
 import type { Part } from "../../deploy/dev/src/topology.ts";
 
-/** The lists of docs/ops/separate.md, each below the heading that it belongs to. */
+/** The lists of docs/ops/separate.md, each below its heading. */
 export const PARTS_LISTS: Readonly<Record<string, () => string>> = {
   Parts: partsTable,
   "Who calls whom": edgesTable,

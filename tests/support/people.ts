@@ -19,7 +19,7 @@ export function trySignIn(
   return callApi(`${system.origin}/api/v1/auth/session`, "POST", { body, headers });
 }
 
-/** Signs somebody in, to a company when one is named; the session's token. */
+/** Signs somebody in, to a company when one is named; returns the session's token. */
 export async function signIn(
   system: Pick<WholeSystem, "origin">,
   { email, password }: Signable,
@@ -32,7 +32,7 @@ export async function signIn(
   return token;
 }
 
-/** What makes a request one of a session, as a page of the system itself sends it. */
+/** The options of a request in a session, as a page of the system itself sends it. */
 export function bySession(
   { origin }: Pick<WholeSystem, "origin">,
   token: string,

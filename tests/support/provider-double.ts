@@ -1,11 +1,11 @@
 import { startHttpDouble } from "@workflow/testkit";
 import type { DoubleResponse, HttpDouble, RecordedRequest } from "@workflow/testkit";
 
-/** Every provider with API keys, on one local server; what a key begins with decides the answer. */
+/** Every provider with API keys on one local server; the beginning of a key decides the answer. */
 export interface ProviderDouble extends HttpDouble {
-  /** The base URL of each, as the operator would set it. */
+  /** The base URL of each provider, as the operator sets it. */
   settings: ReadonlyMap<string, { baseUrl: string }>;
-  /** Keys that were good and are bad from now on. */
+  /** Good keys that are bad from now on. */
   revoked: Set<string>;
   /** Keys whose requests get no answer from now on. */
   unanswered: Set<string>;
@@ -13,7 +13,7 @@ export interface ProviderDouble extends HttpDouble {
 
 const PROVIDERS = ["airwallex", "avalara", "odoo", "plaid", "rillet", "resend", "sendgrid"];
 
-/** What each answers to its verification when the key is good and names no account. */
+/** The answer of each provider when it verifies a good key that names no account. */
 const ACCOUNTS: Readonly<Record<string, unknown>> = {
   airwallex: { id: "acct_of_airwallex" },
   avalara: { authenticated: true, authenticatedAccountId: 42 },
@@ -24,7 +24,7 @@ const ACCOUNTS: Readonly<Record<string, unknown>> = {
   sendgrid: { scopes: [] },
 };
 
-/** Keys that begin with these are answered like this, whoever they are sent to. */
+/** The answers to keys by their beginnings, for all providers. */
 const ANSWERS: Readonly<Record<string, DoubleResponse>> = {
   bad: { status: 401, body: { message: "no", errors: [{ message: "no" }] } },
   down: { status: 503, body: { message: "later" } },
@@ -45,7 +45,7 @@ export async function startProviderDouble(): Promise<ProviderDouble> {
       response.destroy();
       return;
     }
-    // Repeats what it was sent, as servers do.
+    // An error that repeats the request, as many servers do.
     const said = `the key ${key} is not good`;
     const echo = { message: said, detail: said, errors: [{ message: said }] };
     if (kind === "echo" || revoked.has(key)) return { status: 401, body: echo };
@@ -69,7 +69,7 @@ function answerOf(provider: string, path: string, key: string): DoubleResponse {
     const expires_at = new Date(Date.now() + 30 * 60_000).toISOString();
     return { status: 201, body: { token: `${key}-token-${logins}`, expires_at } };
   }
-  // AvaTax answers everybody, and says whom it knows.
+  // AvaTax answers everybody, and tells whether it knows the caller.
   if (provider === "avalara" && key.startsWith("unknown"))
     return { body: { authenticated: false } };
   // A key for certain rights only, which may not read the account.
@@ -77,7 +77,9 @@ function answerOf(provider: string, path: string, key: string): DoubleResponse {
   return { body: accountOf(provider, key) ?? ACCOUNTS[provider] ?? {} };
 }
 
-/** Keys may say whose they are: `good-of-acct_2`, `good-of-acme.example,+spare.example` (+: not proven). */
+/**
+ * A key may name its accounts: `good-of-acct_2`, `good-of-acme.example,+spare.example` (+: not proven).
+ */
 function accountOf(provider: string, key: string): unknown {
   const [, named] = /-of-([^-]+)/.exec(key) ?? [];
   if (named === undefined) return undefined;
@@ -89,7 +91,7 @@ function accountOf(provider: string, key: string): unknown {
   return { data };
 }
 
-/** The key that a request carries, wherever its provider wants it. */
+/** The key of a request, at the place where its provider expects it. */
 function keyOf({ headers, body }: RecordedRequest): string {
   const own = headers["x-api-key"];
   if (typeof own === "string") return own;

@@ -4,7 +4,7 @@ import type { HttpDouble, RecordedRequest } from "@workflow/testkit";
 import { z } from "zod";
 import type { WholeSystem } from "./whole-system.ts";
 
-/** The fields of an endpoint, not one more. */
+/** The fields of an endpoint, and no others. */
 export const endpointSchema = z.strictObject({
   id: z.string().regex(/^whe_[0-9a-hjkmnp-tv-z]{26}$/),
   name: z.string(),
@@ -22,11 +22,11 @@ export const endpointSchema = z.strictObject({
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });
-/** What creation and rotation answer. */
+/** The answer to creation and rotation. */
 export const endpointWithSecretSchema = endpointSchema.extend({
   secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/),
 });
-/** What a test answers. */
+/** The answer to a test. */
 export const testResultSchema = z.strictObject({
   success: z.boolean(),
   statusCode: z.int().nullable(),
@@ -35,7 +35,7 @@ export const testResultSchema = z.strictObject({
   deliveryId: z.string(),
   error: z.string().nullable(),
 });
-/** The fields of a delivery in lists (D49), not one more. */
+/** The fields of a delivery in lists (D49), and no others. */
 export const deliverySchema = z.strictObject({
   id: z.string(),
   endpointId: z.string(),
@@ -72,10 +72,10 @@ export const wholeDeliverySchema = deliverySchema.extend({
 });
 export type EndpointWithSecret = z.output<typeof endpointWithSecretSchema>;
 
-/** Nobody answers there. */
+/** An address without a server. */
 export const DEAD_URL = "http://127.0.0.1:1/hook";
 
-/** An endpoint of a company, by default at an address where nobody answers. */
+/** Makes an endpoint of a company, by default at an address without a server. */
 export async function makeEndpoint(
   system: Pick<WholeSystem, "call">,
   key: string,
@@ -86,17 +86,17 @@ export async function makeEndpoint(
   return endpointWithSecretSchema.parse(answer.data);
 }
 
-/** A delivery as it is after its attempts, put into the database: retries wait for hours. */
+/** A delivery after its attempts, for the database: retries wait for hours. */
 export interface StoredDelivery {
   endpointId: string;
   status: "pending" | "succeeded" | "failed";
   eventType?: string;
   attemptCount?: number;
-  /** When it is due, of pending ones; far away by default. */
+  /** The time when a pending delivery is due; far away by default. */
   dueAt?: Date;
 }
 
-/** Stores a delivery of acme with its event; its id. */
+/** Stores a delivery of acme with its event; returns its id. */
 export async function storeDelivery(
   { database, acme }: Pick<WholeSystem, "database" | "acme">,
   { endpointId, status, eventType = "workflow.completed", attemptCount = 8, dueAt }: StoredDelivery,
@@ -126,7 +126,7 @@ export async function storeDelivery(
   return deliveryId;
 }
 
-/** An endpoint of acme at a receiver, by a path of its own. */
+/** Makes an endpoint of acme at a receiver, with a path of its own. */
 export async function makeReceived(
   system: WholeSystem,
   receiver: HttpDouble,
@@ -136,7 +136,7 @@ export async function makeReceived(
   return makeEndpoint(system, system.acme.key, { url, ...fields });
 }
 
-/** What has come to the endpoint's path, oldest first. */
+/** The requests to the endpoint's path, oldest first. */
 export function receivedBy(receiver: HttpDouble, { url }: { url: string }): RecordedRequest[] {
   const { pathname } = new URL(url);
   return receiver.requests.filter(({ path }) => path === pathname);

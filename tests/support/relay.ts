@@ -3,15 +3,17 @@ import { connect, createServer } from "node:net";
 import type { NetConnectOpts, Server, Socket } from "node:net";
 import { freePort } from "@workflow/testkit";
 
-/** A place on this machine that leads to a server as long as it is open: a server that comes late, or goes. */
+/**
+ * An address on this machine that leads to a server while the relay is open: a server that comes late, or goes.
+ */
 export interface Relay {
   port: number;
   open(): Promise<void>;
-  /** Cuts what is connected, too. */
+  /** Closes the relay, and cuts its connections. */
   close(): Promise<void>;
 }
 
-/** Makes one that is closed, to a server on this machine. */
+/** Makes a closed relay to a server on this machine. */
 export async function createRelay(place: NetConnectOpts): Promise<Relay> {
   const port = await freePort();
   const sockets = new Set<Socket>();
@@ -28,7 +30,7 @@ export async function createRelay(place: NetConnectOpts): Promise<Relay> {
         sockets.delete(end);
         other.destroy();
       });
-      // The other end hears of it by the close.
+      // The other end learns of an error by the close.
       end.on("error", () => {});
     }
     socket.pipe(target).pipe(socket);

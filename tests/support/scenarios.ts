@@ -15,7 +15,7 @@ const executionError = z.strictObject({
   details: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Workflow, as the contract's table of fields has it; `steps` may be anything (see the tests). */
+/** A workflow with the fields of the contract; `steps` may be anything (see the tests). */
 export const workflowSchema = z.strictObject({
   id: uuid,
   name: z.string(),
@@ -31,7 +31,7 @@ export const workflowSchema = z.strictObject({
   updatedAt: timestamp,
 });
 
-/** Step result (D26). */
+/** A step result (D26). */
 const stepResultSchema = z.strictObject({
   stepId: z.string(),
   path: z.string(),
@@ -53,7 +53,7 @@ const stepResultSchema = z.strictObject({
   outputBytes: z.int().min(0).optional(),
 });
 
-/** A run as lists show it; not one field more. */
+/** A run in lists, with these fields and no others. */
 export const runListItemSchema = z.strictObject({
   id: runId,
   workflowId: uuid,
@@ -85,7 +85,7 @@ export const runSchema = runListItemSchema.extend({
   stepResults: z.array(stepResultSchema),
 });
 
-/** `data` of GET /runs/{id}/logs. */
+/** The data of GET /runs/{id}/logs. */
 export const runLogsSchema = z.strictObject({
   runId,
   workflowId: uuid,
@@ -113,12 +113,12 @@ export function transform(id: string, mapping: unknown): Record<string, unknown>
   return { id, type: "transform", name: id, config: { mapping } };
 }
 
-/** A delay of so many milliseconds. */
+/** A delay step. */
 export function delay(id: string, durationMs: unknown): Record<string, unknown> {
   return { id, type: "delay", name: id, config: { durationMs } };
 }
 
-/** A step that fails at once: nothing can listen on port 1 of this machine. */
+/** A step that fails at once: port 1 of this machine has no server. */
 export function failing(id: string): Record<string, unknown> {
   return {
     id,
@@ -129,7 +129,7 @@ export function failing(id: string): Record<string, unknown> {
   };
 }
 
-/** A body for POST /workflows that runs, with changes. */
+/** The body of a workflow that runs, with changes. */
 export function workflowBody(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     name: "Greeting",
@@ -194,7 +194,7 @@ export async function getWorkflow(system: WholeSystem, id: string): Promise<Work
   return workflowSchema.parse(answer.data);
 }
 
-/** POST /workflows/{id}/run, whatever comes of it. */
+/** Starts a run by POST /workflows/{id}/run; the answer may be a refusal. */
 export function postRun(
   system: WholeSystem,
   workflowId: string,
@@ -215,7 +215,7 @@ export async function startRun(
   return runIdOf(answer);
 }
 
-/** The id of the run that an answer tells of. */
+/** The id of the run in an answer. */
 export function runIdOf(answer: Answer): string {
   return startedSchema.parse(answer.data).run_id;
 }
@@ -250,7 +250,7 @@ export function waitForFirstRun(system: WholeSystem, workflowId: string): Promis
   );
 }
 
-/** Reads a run again and again until it has one of the statuses: by default until it has ended. */
+/** Waits until a run has one of the statuses, by default until its end; returns the run. */
 export function waitForRun(
   system: WholeSystem,
   id: string,

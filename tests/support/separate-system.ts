@@ -1,14 +1,6 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { migrate, openDatabase } from "@workflow/db";
-import { startLocalPostgres } from "@workflow/local-postgres";
-import type { LocalPostgres } from "@workflow/local-postgres";
 import { TOKEN_ISSUERS } from "@workflow/rpc";
 import type { TokenIssuer } from "@workflow/rpc";
 import { createCompany } from "@workflow/service-gateway/admin";
@@ -21,67 +13,51 @@ import {
 } from "@workflow/testkit";
 import type { TestTokens } from "@workflow/testkit";
 import { z } from "zod";
+import { NamedProcesses, ROOT, startOwnPostgres } from "./separate-processes.ts";
+import type { ProcessName } from "./separate-processes.ts";
 import type { KillableNats } from "./killable-nats.ts";
 import { acceptsConnections, startKillableNats } from "./killable-nats.ts";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
 
-const MAIN = {
-  gateway: "services/gateway/src/main.ts",
-  "gateway-2": "services/gateway/src/main.ts",
-  workflows: "services/workflows/src/main.ts",
-  "workflows-2": "services/workflows/src/main.ts",
-  "runs-api": "services/runs/src/main.ts",
-  "runs-api-2": "services/runs/src/main.ts",
-  "runs-worker": "services/runs/src/main.ts",
-  "runs-worker-2": "services/runs/src/main.ts",
-  tables: "services/tables/src/main.ts",
-  integrations: "services/integrations/src/main.ts",
-  webhooks: "services/webhooks/src/main.ts",
-  "webhooks-2": "services/webhooks/src/main.ts",
-} as const;
-
+/** A busy machine starts a process within this time. */
+const START_MS = 150_000;
 const FIRST_PROCESSES = ["gateway", "workflows", "runs-api", "runs-worker"] as const;
 
-/**
- * The services that the system consists of, each in a process of its own. Those with a 2 are second
- * replicas, which a test starts if it needs them; they call each other.
- */
-export type ProcessName = keyof typeof MAIN;
+export type { ProcessName } from "./separate-processes.ts";
 
 /** A process that answers REST calls. */
 export type GatewayName = "gateway" | "gateway-2";
 
 /**
- * The system as it is deployed: every service a process of its own, real durable Postgres, real
- * NATS. What is killed here stays killed until it is started again.
+ * The system as it is deployed: every service is a process of its own, with durable Postgres and with NATS. A killed
+ * process stays killed until a test starts it again.
  */
 export interface SeparateSystem {
   baseUrl: string;
-  /** Of `gateway`, without a slash at the end. */
+  /** The origin of `gateway`, without a slash at the end. */
   origin: string;
   companyId: string;
   apiKey: string;
   databaseUri: string;
   /** The keys of all issuers of tokens. */
   tokens: TestTokens;
-  /** Where the first replica of each service listens, by its setting. */
+  /** The addresses of the first replicas, by their settings. */
   grpcAddresses: Readonly<
     Record<"WORKFLOWS_GRPC_ADDR" | "RUNS_GRPC_ADDR" | "TABLES_GRPC_ADDR", string>
   >;
   natsUrl: string;
-  /** Ends Postgres: in an orderly way, or by SIGKILL as a crash of its machine would. */
+  /** Ends Postgres in an orderly way, or by SIGKILL as a crash of its machine does. */
   stopPostgres(how: "orderly" | "SIGKILL"): Promise<void>;
   /** Starts Postgres again, at the same address. */
   startPostgres(): Promise<void>;
   /** Ends NATS by SIGKILL; only of a system with `killableNats`. */
   killNats(): Promise<void>;
-  /** Starts NATS again, at the same address and with what it had stored. */
+  /** Starts NATS again, at the same address and with its store. */
   startNats(): Promise<void>;
   /** Waits until a request gets all the way to the database and back, by default through `gateway`. */
   waitUntilReady(gateway?: GatewayName): Promise<void>;
-  /** Starts a process unless it is there already. */
+  /** Starts a process unless it runs. */
   start(name: ProcessName): Promise<void>;
   /** Starts a process that others call, and waits until it listens. */
   startAndListen(name: ProcessName): Promise<void>;
@@ -97,7 +73,7 @@ export interface SeparateSystem {
   stop(): Promise<void>;
 }
 
-/** The envelope, as far as tests look into it; `data` is empty in an error. */
+/** The members of the envelope that tests read; `data` is empty in an error. */
 const answerSchema = z.object({
   data: z.record(z.string(), z.unknown()).default({}),
   error: z
@@ -117,7 +93,7 @@ export interface SeparateSystemOptions {
   integrations?: Readonly<Record<string, string>>;
   /** Whether the webhooks service is started as well, with these settings of its own. Default no. */
   webhooks?: Readonly<Record<string, string>>;
-  /** The superuser's address of a Postgres that somebody else starts and ends. By default one of its own. */
+  /** The superuser's address of a Postgres that the test starts and ends. By default the system has its own. */
   databaseUri?: string;
   /** Whether NATS can be killed; it is then a program on this machine, never a shared one. Default false. */
   killableNats?: boolean;
@@ -127,143 +103,56 @@ export interface SeparateSystemOptions {
 export async function startSeparateSystem(
   options: SeparateSystemOptions = {},
 ): Promise<SeparateSystem> {
-  const { leaseMs = 1_500, secondWorker = false, tables = false, integrations, webhooks } = options;
-  const dataDir = await mkdtemp(join(tmpdir(), "separate-system-"));
-  let postgres =
-    options.databaseUri === undefined
-      ? await startLocalPostgres({ dataDir, durable: true })
-      : undefined;
-  const databaseUri = options.databaseUri ?? postgres?.connectionUri ?? "";
-  const ownPostgres = (): LocalPostgres => {
-    if (postgres === undefined) throw new Error("Postgres is not this system's own.");
-    return postgres;
-  };
+  const postgres = await startOwnPostgres(options.databaseUri);
   const killableNats = options.killableNats === true ? await startKillableNats() : undefined;
   const nats = killableNats ?? (await startLocalNats());
-  await migrate({
-    connectionUri: databaseUri,
-    services: SCHEMAS.map((schema) => ({
-      schema,
-      role: `workflow_${schema}`,
-      directory: join(ROOT, "services", schema, "migrations"),
-    })),
-  });
+  const { databaseUri } = postgres;
+  await migrate({ connectionUri: databaseUri, services: SCHEMAS.map(migrationsOf) });
   const { companyId, apiKey } = await makeCompany(databaseUri);
   const tokens = createTestTokens();
   const [first, second] = [await freeAddresses(), await freeAddresses()];
-  const env = {
-    ...COMPILE_CACHE,
-    PATH: process.env["PATH"],
-    DATABASE_URL: databaseUri,
-    NATS_URL: nats.url,
-    METRICS_PORT: "0",
-    LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "error",
-    OUTBOUND_ALLOW_PRIVATE: "true",
-    RUNS_LEASE_MS: String(leaseMs),
-    WORKER_CONCURRENCY: "100",
-    // What is measured is what comes of requests, not how many there may be.
-    RATE_LIMIT_READ: "0",
-    RATE_LIMIT_WRITE: "0",
-    RATE_LIMIT_EXECUTE: "0",
-    RATE_LIMIT_INBOUND: "0",
-    SECRETS_KEK: randomBytes(32).toString("base64"),
-  };
-  const processes = new Map<ProcessName, ChildProcess>();
   const addressesOf = (name: ProcessName) => (name.endsWith("-2") ? second : first);
-  const origin = (gateway: GatewayName) => `http://127.0.0.1:${addressesOf(gateway).PORT}`;
-  const baseUrl = `${origin("gateway")}/api/v1`;
+  const shared = environmentOf(options, { databaseUri, natsUrl: nats.url });
+  const processes = new NamedProcesses((name) => ({
+    ...shared,
+    ...tokens.environment(issuerOf(name)),
+    ...addressesOf(name),
+    ...ownSettings(name, options),
+  }));
+  const originOf = (gateway: GatewayName) => `http://127.0.0.1:${addressesOf(gateway).PORT}`;
+  const origin = originOf("gateway");
 
   const system: SeparateSystem = {
-    baseUrl,
-    origin: origin("gateway"),
+    baseUrl: `${origin}/api/v1`,
+    origin,
     companyId,
     apiKey,
     databaseUri,
     tokens,
     grpcAddresses: first,
     natsUrl: nats.url,
-    async stopPostgres(how) {
-      if (how === "orderly") return ownPostgres().stop();
-      process.kill(ownPostgres().pid, "SIGKILL");
-      await ownPostgres().exited;
-    },
-    async startPostgres() {
-      const { connectionUri } = ownPostgres();
-      postgres = await startLocalPostgres({ dataDir, durable: true });
-      if (postgres.connectionUri !== connectionUri) throw new Error("Postgres has moved.");
-    },
+    stopPostgres: (how) => postgres.stop(how),
+    startPostgres: () => postgres.startAgain(),
     killNats: () => mortal(killableNats).kill(),
     startNats: () => mortal(killableNats).start(),
-    async waitUntilReady(gateway = "gateway") {
-      const isReady = async () => (await fetch(`${origin(gateway)}/readyz`)).status === 200;
-      await waitFor(isReady, { timeoutMs: 150_000, what: "the system to be ready" });
-    },
-    async start(name) {
-      if (isAlive(processes.get(name))) return;
-      const role = name.startsWith("runs-api") ? "api" : "worker";
-      const child = spawn(process.execPath, [join(ROOT, MAIN[name])], {
-        env: {
-          ...env,
-          ...tokens.environment(issuerOf(name)),
-          ...addressesOf(name),
-          ...(name.startsWith("runs-") ? { RUNS_ROLE: role } : {}),
-          ...(name === "integrations" ? integrations : {}),
-          ...(name.startsWith("webhooks") ? webhooks : {}),
-        },
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      child.stdout.on("data", (chunk: Buffer) => {
-        if (process.env["TEST_LOG_LEVEL"] !== undefined) process.stderr.write(chunk);
-      });
-      const end = (): void => void child.kill("SIGKILL");
-      process.once("exit", end);
-      child.once("exit", () => process.off("exit", end));
-      processes.set(name, child);
-      await once(child, "spawn");
-    },
+    waitUntilReady: (gateway = "gateway") => untilReady(originOf(gateway)),
+    start: (name) => processes.start(name),
     async startAndListen(name) {
-      await system.start(name);
-      const [service = ""] = name.split("-");
-      const setting = `${service.toUpperCase()}_GRPC_ADDR`;
-      const address = new Map(Object.entries(addressesOf(name))).get(setting);
-      const port = Number(address?.split(":")[1]);
-      await waitFor(() => acceptsConnections(port), { timeoutMs: 150_000, what: name });
+      await processes.start(name);
+      const port = grpcPortOf(name, addressesOf(name));
+      await waitFor(() => acceptsConnections(port), { timeoutMs: START_MS, what: name });
     },
-    async kill(name, signal) {
-      const child = processes.get(name);
-      if (!isAlive(child)) return;
-      const exited = once(child, "exit");
-      child.kill(signal);
-      if (signal !== "SIGSTOP" && signal !== "SIGCONT") await exited;
-    },
-    async call(method, path, body, gateway = "gateway") {
-      const response = await fetch(`${origin(gateway)}/api/v1${path}`, {
-        method,
-        headers: { "x-api-key": apiKey, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, body: answerSchema.parse(await response.json()) };
-    },
+    kill: (name, signal) => processes.kill(name, signal),
+    call: (method, path, body, gateway = "gateway") =>
+      call(`${originOf(gateway)}/api/v1${path}`, apiKey, method, body),
     async stop() {
-      await Promise.all([...processes.keys()].map((name) => system.kill(name, "SIGKILL")));
+      await processes.killAll();
       await nats.stop();
-      await postgres?.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await postgres.close();
     },
   };
   try {
-    for (const name of FIRST_PROCESSES) await system.start(name);
-    if (secondWorker) await system.start("runs-worker-2");
-    if (tables) await system.start("tables");
-    if (integrations !== undefined) await system.start("integrations");
-    if (webhooks !== undefined) await system.start("webhooks");
-    await system.waitUntilReady();
-    // The gateway is ready without this one, and its first attempt to reach it may have failed.
-    if (integrations !== undefined) {
-      const answersAgents = async () =>
-        (await system.call("GET", "/agents/agent_content")).status === 200;
-      await waitFor(answersAgents, { timeoutMs: 150_000, what: "the integrations service" });
-    }
+    await startAll(system, options);
     return system;
   } catch (error) {
     await system.stop();
@@ -271,12 +160,87 @@ export async function startSeparateSystem(
   }
 }
 
+async function untilReady(origin: string): Promise<void> {
+  const isReady = async () => (await fetch(`${origin}/readyz`)).status === 200;
+  await waitFor(isReady, { timeoutMs: START_MS, what: "the system to be ready" });
+}
+
+async function startAll(
+  system: SeparateSystem,
+  { secondWorker = false, tables = false, integrations, webhooks }: SeparateSystemOptions,
+): Promise<void> {
+  for (const name of FIRST_PROCESSES) await system.start(name);
+  if (secondWorker) await system.start("runs-worker-2");
+  if (tables) await system.start("tables");
+  if (integrations !== undefined) await system.start("integrations");
+  if (webhooks !== undefined) await system.start("webhooks");
+  await system.waitUntilReady();
+  if (integrations === undefined) return;
+  // The gateway is ready without this service, and its first attempt to reach it may have failed.
+  const answersAgents = async () =>
+    (await system.call("GET", "/agents/agent_content")).status === 200;
+  await waitFor(answersAgents, { timeoutMs: START_MS, what: "the integrations service" });
+}
+
+function migrationsOf(schema: string) {
+  const directory = join(ROOT, "services", schema, "migrations");
+  return { schema, role: `workflow_${schema}`, directory };
+}
+
+/** The environment that all processes share. */
+function environmentOf(
+  { leaseMs = 1_500 }: SeparateSystemOptions,
+  { databaseUri, natsUrl }: { databaseUri: string; natsUrl: string },
+) {
+  return {
+    ...COMPILE_CACHE,
+    PATH: process.env["PATH"],
+    DATABASE_URL: databaseUri,
+    NATS_URL: natsUrl,
+    METRICS_PORT: "0",
+    LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "error",
+    OUTBOUND_ALLOW_PRIVATE: "true",
+    RUNS_LEASE_MS: String(leaseMs),
+    WORKER_CONCURRENCY: "100",
+    // The tests are about what becomes of requests, not about how many there may be.
+    RATE_LIMIT_READ: "0",
+    RATE_LIMIT_WRITE: "0",
+    RATE_LIMIT_EXECUTE: "0",
+    RATE_LIMIT_INBOUND: "0",
+    SECRETS_KEK: randomBytes(32).toString("base64"),
+  };
+}
+
+function ownSettings(
+  name: ProcessName,
+  { integrations, webhooks }: SeparateSystemOptions,
+): Readonly<Record<string, string>> {
+  if (name === "integrations") return integrations ?? {};
+  if (name.startsWith("webhooks")) return webhooks ?? {};
+  if (!name.startsWith("runs-")) return {};
+  return { RUNS_ROLE: name.startsWith("runs-api") ? "api" : "worker" };
+}
+
+function grpcPortOf(name: ProcessName, addresses: Readonly<Record<string, string>>): number {
+  const [service = ""] = name.split("-");
+  return Number(addresses[`${service.toUpperCase()}_GRPC_ADDR`]?.split(":")[1]);
+}
+
+async function call(url: string, apiKey: string, method: string, body: unknown) {
+  const response = await fetch(url, {
+    method,
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: answerSchema.parse(await response.json()) };
+}
+
 function mortal(nats: KillableNats | undefined): KillableNats {
   if (nats === undefined) throw new Error("The system was started without killableNats.");
   return nats;
 }
 
-/** Where the processes of one set of replicas listen. */
+/** Addresses for one set of replicas. */
 async function freeAddresses() {
   return {
     PORT: String(await freePort()),
@@ -289,13 +253,9 @@ async function freeAddresses() {
   };
 }
 
-/** The process's own key is that of its service; `tables` calls nobody and needs none. */
+/** The issuer whose key a process has; none for `tables`, which calls no service. */
 function issuerOf(name: ProcessName): TokenIssuer | undefined {
   return TOKEN_ISSUERS.find((issuer) => name.startsWith(issuer));
-}
-
-function isAlive(child: ChildProcess | undefined): child is ChildProcess {
-  return child !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
 async function makeCompany(connectionUri: string) {

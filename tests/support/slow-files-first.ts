@@ -4,7 +4,7 @@ import { relative } from "node:path";
 import type sequencing from "@jest/test-sequencer";
 import { z } from "zod";
 
-// Its types are those of the CommonJS module.
+// The types are those of the CommonJS module.
 const { default: TestSequencer }: typeof sequencing = createRequire(import.meta.url)(
   "@jest/test-sequencer",
 );
@@ -13,20 +13,20 @@ type Test = Parameters<InstanceType<typeof TestSequencer>["sort"]>[0][number];
 
 const listed = readFileSync(new URL("slow-files.json", import.meta.url), "utf8");
 
-/** How many seconds the slowest test files took on two cores, by their paths in the project. */
+/** The seconds that the slowest test files took on two cores, by their paths in the project. */
 export const SLOW_FILES: ReadonlyMap<string, number> = new Map(
   Object.entries(z.record(z.string(), z.number()).parse(JSON.parse(listed))),
 );
 
 /**
- * Jest's sequencer: what takes long begins first, so that no worker ends with it while the others have nothing to
- * do. Jest itself knows times only of files that it has run on the same machine before, and takes large files for
- * slow ones otherwise.
+ * Jest's sequencer, by which slow files begin first, so that no worker ends with one while the others are idle.
+ * Jest itself knows only the times of files that ran on the same machine before, and takes large files for slow
+ * ones otherwise.
  */
 export default class SlowFilesFirst extends TestSequencer {
   override async sort(tests: Test[]): Promise<Test[]> {
     const sorted = await super.sort(tests);
-    // They stand side by side: behind those that failed the last time, before those whose time is known.
+    // Slow files come behind those that failed the last time, and before those whose time is known.
     const unknown = sorted.filter(({ duration }) => duration === undefined);
     const [first] = unknown;
     if (first === undefined) return sorted;

@@ -2,15 +2,19 @@ import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
 import { once } from "node:events";
 
-/** A way to a server on which everything takes longer. */
+/** A slow connection to a server. */
 export interface SlowLink {
   port: number;
-  /** What is handed on from now on takes so many milliseconds, and comes behind what is on its way. */
+  /**
+   * Sets the delay in milliseconds of all bytes from now on, which stay behind those on their way.
+   */
   setDelay(delayMs: number): void;
   close(): Promise<void>;
 }
 
-/** Listens on a port of its own and hands everything on, both ways, so many milliseconds later and in order. */
+/**
+ * Listens on a port of its own and hands all bytes on, both ways, in order and with a delay in milliseconds.
+ */
 export async function startSlowLink(toPort: number, delayMs: number): Promise<SlowLink> {
   const sockets = new Set<Socket>();
   let currentMs = delayMs;
@@ -23,7 +27,7 @@ export async function startSlowLink(toPort: number, delayMs: number): Promise<Sl
       setTimeout(() => void to.write(chunk), Math.max(1, Math.ceil(lastAt - performance.now())));
     });
     from.on("close", () => to.destroy());
-    // Whoever is at the other end goes, too: that is all that an error means here.
+    // An error only means that the other end has gone, so this end goes as well.
     from.on("error", () => to.destroy());
   };
   const server = createServer((near) => {

@@ -1,4 +1,4 @@
-/** One step of each type, as docs/steps.md shows it. */
+/** One step of each type, for docs/steps.md. */
 export const STEP_EXAMPLES: Readonly<Record<string, object>> = {
   action: {
     id: "fetchOrder",
@@ -129,7 +129,7 @@ export const STEP_EXAMPLES: Readonly<Record<string, object>> = {
   },
 };
 
-/** A config of each action, as docs/steps.md shows it. */
+/** A config of each action, for docs/steps.md. */
 export const ACTION_EXAMPLES: Readonly<Record<string, object>> = {
   "http.request": {
     method: "POST",

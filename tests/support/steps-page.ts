@@ -3,7 +3,7 @@ import { format } from "prettier";
 import { z } from "zod";
 import { ACTION_EXAMPLES, STEP_EXAMPLES } from "./step-examples.ts";
 
-/** The parts of a JSON Schema that the page shows. */
+/** The parts of a JSON Schema on the page. */
 interface Schema {
   type?: string | string[] | undefined;
   description?: string | undefined;
@@ -153,7 +153,7 @@ function rangeOf({ minimum, maximum }: Schema): string {
   return upper === undefined ? ` from ${minimum}` : ` from ${minimum} to ${upper}`;
 }
 
-/** Bars would end the cell. */
+/** A bar would end the cell. */
 function cell(text: string): string {
   return text.replaceAll("|", String.raw`\|`);
 }

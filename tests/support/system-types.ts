@@ -17,14 +17,14 @@ export interface Company {
   owner: Person;
 }
 
-/** Somebody who can sign in. */
+/** A person who can sign in. */
 export interface Person {
   id: string;
   email: string;
   password: string;
 }
 
-/** What a gateway can be told beside what all of the system share. */
+/** The options of a single gateway. */
 export type GatewayOptions = Partial<
   Pick<GatewayServiceOptions, "trustedProxies" | "corsOrigins" | "clientTimeouts" | "rateLimits">
 >;
@@ -40,71 +40,71 @@ export interface Gateway {
  * processes of their own (see tests/separate), which files that need no options share.
  */
 export interface WholeSystem {
-  /** `http://127.0.0.1:<port>`, without a slash at the end. */
+  /** The origin, `http://127.0.0.1:<port>`, without a slash at the end. */
   origin: string;
-  /** The tenant that requests speak for unless they say otherwise. */
+  /** The tenant of all requests that name no other. */
   acme: Company;
   /** Another tenant. */
   globex: Company;
-  /** One request below `/api/v1`, answered in the envelope. */
+  /** Sends one request below `/api/v1`; the answer has to be an envelope. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** A key of a company with these scopes only. */
+  /** Makes a key of a company with these scopes only. */
   createKey(company: Company, scopes: readonly Scope[], expiresAt?: Date): Promise<string>;
-  /** A new person in a company, whose sign-ins cost next to nothing. */
+  /** Makes a person in a company, whose sign-ins cost next to nothing. */
   createPerson(company: Company, role: Role): Promise<Person>;
   /** The database as its owner sees it. */
   database: Database;
-  /** Where the services listen, by the part of the proto packages that names them. */
+  /** The addresses of the services, by the part of the proto packages that names them. */
   grpcAddresses: Readonly<
     Record<"workflows" | "runs" | "tables" | "integrations" | "webhooks", string>
   >;
-  /** The keys of all that sign tokens which the services accept. */
+  /** The keys of all signers whose tokens the services accept. */
   tokens: TestTokens;
-  /** Starts one more gateway, which ends with the system unless it is stopped before. */
+  /** Starts one more gateway, which ends with the system unless a test stops it before. */
   startGateway(options?: GatewayOptions): Promise<Gateway>;
   stop(): Promise<void>;
 }
 
 export interface SystemOptions {
-  /** A migrated database to use, instead of a fresh one that is dropped in the end. */
+  /** A migrated database; by default a fresh one that is dropped in the end. */
   databaseUrl?: string;
-  /** How long runs of a worker that lost its database wait for their next turn, in milliseconds. */
+  /** The milliseconds that runs of a worker without its database wait for their next turn. */
   leaseMs?: number;
-  /** The mail server and the sender of the e-mail step; without them it is not configured. */
+  /** The mail server and the sender of the e-mail step, which is not configured without them. */
   mail?: { smtpUrl: string; emailFrom: string; perDay?: number };
-  /** How accounts are connected: what the operator set for providers, and the broker. */
+  /** The operator's settings for connecting accounts: providers, and the broker. */
   connecting?: Pick<IntegrationsServiceOptions, "providers" | "broker" | "answerTimeoutMs">;
-  /** Where tenants' requests may go: anywhere by default, private addresses included. */
+  /** The hosts that tenants' requests may reach: by default all, private addresses included. */
   outbound?: { allowPrivate: boolean; dnsServers: readonly string[] };
-  /** What the operator set for providers, by their ids; nothing by default. */
+  /** The operator's settings for providers, by their ids; nothing by default. */
   providers?: IntegrationsServiceOptions["providers"];
-  /** The AI providers that agents ask, what a company may use a day, and how long an exchange may take. */
+  /** The AI providers of agents, a company's tokens a day, and the time limit of an exchange. */
   agents?: {
     openai?: ModelDouble;
     anthropic?: ModelDouble;
     tokensPerDay?: number;
     timeoutMs?: number;
   };
-  /** Secrets of senders, delays, retention and the like of the webhooks service. */
+  /** Settings of the webhooks service, such as secrets of senders, delays and retention. */
   webhooks?: Partial<WebhooksServiceOptions>;
-  /** What one company may have at a time in the runs service; by default as much as anywhere. */
+  /** Limits of one company in the runs service; by default those of the service. */
   companyLimits?: Pick<
     RunsServiceOptions,
     "companyBacklogMax" | "companyWatchersMax" | "companySyncWaitsMax"
   >;
-  /** Where traces go, and which; without it there are none. */
+  /** The collector of traces and their sampling; without it there are none. */
   tracing?: Pick<TraceSettings, "sampler" | "ratio"> & { endpoint: string };
-  /** Where the services register their metrics; without it none are taken. */
+  /** The registry of the services' metrics; without it there are none. */
   metricsRegistry?: Registry;
-  /** Gets every line that the services log, down to debug; without it they are quiet. */
+  /** A writer that gets every line of the log, down to debug; without it the services are quiet. */
   log?: { write(line: string): void };
 }
 
-/** The services of a system, wherever they run. */
+/** The services of a system, in this process or in others. */
 export interface Services extends Pick<
   WholeSystem,
   "startGateway" | "grpcAddresses" | "tokens" | "stop"
 > {
-  /** Where callers reach it, when a gateway is there already. */
+  /** The origin for callers, when a gateway is there already. */
   origin?: string;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Answer } from "./api-client.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
-/** A column as the contract shows it. */
+/** A column with the fields of the contract. */
 const columnSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -12,7 +12,7 @@ const columnSchema = z.strictObject({
   options: z.array(z.string()).optional(),
 });
 
-/** A table as the contract shows it, with our own fields. */
+/** A table with the fields of the contract, and those of our own. */
 export const tableSchema = z.strictObject({
   id: z.uuid(),
   name: z.string(),
@@ -28,7 +28,7 @@ export const tableSchema = z.strictObject({
   updatedAt: z.iso.datetime({ precision: 3 }),
 });
 
-/** A row as the contract shows it. */
+/** A row with the fields of the contract. */
 export const rowSchema = z.strictObject({
   id: z.uuid(),
   data: z.looseObject({}),
@@ -39,17 +39,17 @@ export const rowSchema = z.strictObject({
 
 const rowsSchema = z.array(rowSchema);
 
-/** What to make beside the table. */
+/** The content of a new table. */
 export interface TableContent {
   columns?: readonly object[];
   rows?: readonly object[];
-  /** The name of a new folder to put it into. */
+  /** The name of a new folder for the table. */
   folder?: string;
   /** More fields of the table. */
   fields?: object;
 }
 
-/** A table with one text column `name` unless told otherwise, made by an import. */
+/** Makes a table by an import, by default with one text column `name`. */
 export async function makeTable(
   system: WholeSystem,
   key: string,

@@ -4,7 +4,7 @@ import { whenUndisturbed } from "./undisturbed.ts";
 const ALONE = "this gateway counts for rate limits by itself\n";
 const SILENCE = "another gateway was silent for too long: its rate limits move\n";
 
-/** What is written to the standard error. */
+/** The lines on the standard error. */
 let reports: string[];
 let logLines: string[];
 beforeEach(() => {
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-/** Plays rounds, each of which does what is given for it; the last one is repeated. */
+/** Plays rounds, each by its own function; the last function is repeated. */
 function play(missed: number, ...rounds: (() => void)[]) {
   let played = 0;
   const outcome = whenUndisturbed(
@@ -61,7 +61,7 @@ describe("a round of a limiter test", () => {
     ["this process stood still", 0, standStill, /disturbed: this process stood still for \d+ ms/],
   ])("that fails is reported and played again when %s", async (_, missed, disturbed, report) => {
     const { outcome, playedRounds } = play(missed, disturbed, () => {
-      // A round does not answer for what was said in the one before.
+      // A round does not answer for messages of the round before.
       expect(logLines).toEqual([]);
     });
     await outcome;

@@ -1,22 +1,22 @@
-/** A gateway that is not heard for longer is given up: whoever stood still for so long has to be told anew. */
+/** A gateway that is silent for longer counts as gone, and has to learn everything anew. */
 const STILL_MS = 1_000;
 const TICK_MS = 50;
 const ROUNDS_MAX = 4;
-/** What a gateway says that had to do without the others. */
+/** The message of a gateway that decided without the others. */
 const ALONE = /counts for rate limits by itself|do not answer/;
 const SILENCE = /was silent for too long/;
 
 export interface Watched {
-  /** What the gateways of this process say; emptied before each round. */
+  /** The messages of this process's gateways, which are emptied before each round. */
   readonly logLines: string[];
-  /** How often they miss one another in a round because the test kills or stops somebody. */
+  /** How often gateways miss each other in a round because the test kills or stops one. */
   readonly missed?: number;
 }
 
 /**
- * Plays a round whose outcome is certain only while the machine lets everybody go on. A failure counts when this process
- * did not stand still meanwhile and nobody said of itself that it was alone; else there is another round, up to four in
- * all. Each disturbance is written to the standard error, so that a test that is never undisturbed is seen.
+ * Plays a round whose outcome is certain only while the machine lets everybody go on. A failure counts when this
+ * process did not stand still, and no gateway said that it was alone; otherwise there is another round, up to four
+ * in all. Each disturbance is written to the standard error, which shows a test that is always disturbed.
  */
 export async function whenUndisturbed(round: () => Promise<void>, watched: Watched): Promise<void> {
   for (let number = 1; ; number += 1) {
@@ -34,7 +34,7 @@ export async function whenUndisturbed(round: () => Promise<void>, watched: Watch
   }
 }
 
-/** What kept a round from being certain, or null. */
+/** The disturbance that kept a round from being certain, or null. */
 function disturbance({ logLines, missed = 0 }: Watched, stillMs: number): string | null {
   if (stillMs >= STILL_MS) return `this process stood still for ${Math.round(stillMs)} ms`;
   const alone = logLines.find((line) => ALONE.test(line));
@@ -48,7 +48,7 @@ function say(number: number, disturbedBy: string | null, outcome: "passed" | "fa
   process.stderr.write(`Round ${number} of a limiter test ${outcome}, disturbed: ${disturbedBy}\n`);
 }
 
-/** Measures for how long this process does nothing at a time. */
+/** Measures the longest time for which this process does nothing. */
 function watchStillness(): { end: () => number } {
   let [tickedAt, longestMs] = [performance.now(), 0];
   const tick = (): void => {

@@ -1,17 +1,17 @@
 /**
- * A language in which docs/verify-webhooks.md shows how to verify a delivery, and how its code is run: as a program
- * that reads cases from its standard input, a line each of secret, header, time and the body in Base64, with tabs
- * between them, and prints `true` or `false` for each.
+ * A language of docs/verify-webhooks.md and the way to run its code: as a program that reads cases from its
+ * standard input, a line each of secret, header, time and the body in Base64, with tabs between them, and prints
+ * `true` or `false` for each.
  */
 export interface Driver {
-  /** As it stands behind the fence of the code. */
+  /** The name behind the fence of the code. */
   language: string;
-  /** The program that runs it, and how it tells that it is there. */
+  /** The program that runs the code, and the arguments that show whether it is there. */
   command: string;
   versionArgs: readonly string[];
-  /** The file that the program is written to. */
+  /** The name of the file with the program. */
   file: string;
-  /** Before the file's name. */
+  /** The arguments before the file's name. */
   args: readonly string[];
   /** The whole program around the code of the page. */
   complete: (code: string) => string;
@@ -78,10 +78,10 @@ for line in sys.stdin:
     command: "java",
     versionArgs: ["-version"],
     file: "Main.java",
-    // It lives for a second: the better compiler and several threads would not pay.
+    // The program lives for a second, so the better compiler and several threads would not pay.
     args: ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"],
     complete(code) {
-      // The first class of a file is the one that is run.
+      // Java runs the first class of a file.
       const at = code.indexOf("final class");
       return code.slice(0, at) + JAVA_MAIN + code.slice(at);
     },

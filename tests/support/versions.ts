@@ -5,7 +5,7 @@ import { createActive, transform } from "./scenarios.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
 const timestamp = z.iso.datetime();
-/** Version record, as the contract's table of fields has it. */
+/** A version record with the fields of the contract. */
 export const versionRecord = z.strictObject({
   version: z.int().min(1),
   name: z.string(),
@@ -40,7 +40,7 @@ export async function listVersions(system: WholeSystem, id: string, query = "") 
   return { ...versionList.parse(answer.data), meta: answer.meta };
 }
 
-/** Rolls a workflow back, whatever comes of it. */
+/** Rolls a workflow back; the answer may be a refusal. */
 export function rollBack(
   system: WholeSystem,
   id: string,

@@ -2,15 +2,15 @@ import { newUuid } from "@workflow/db";
 import { z } from "zod";
 import type { Company, WholeSystem } from "./whole-system.ts";
 
-/** Where nobody listens. */
+/** An address without a server. */
 export const NOBODY = "http://127.0.0.1:1/";
 
 const made = z.object({ id: z.string() });
 const tested = z.object({ deliveryId: z.string() });
 
 /**
- * An endpoint of the company at which nobody listens, and to which no run has anything to tell: it is for a
- * workflow that there is not. Returns its id.
+ * Makes an endpoint of the company at an address without a server. No run reaches it, since its workflow does not
+ * exist. Returns its id.
  */
 export async function makeEndpoint(
   { call }: Pick<WholeSystem, "call">,
@@ -22,7 +22,7 @@ export async function makeEndpoint(
   return made.parse(data).id;
 }
 
-/** Such an endpoint with the delivery of a test. */
+/** Makes such an endpoint with the delivery of a test. */
 export async function makeTestedEndpoint(
   system: Pick<WholeSystem, "call">,
   company: Pick<Company, "key">,

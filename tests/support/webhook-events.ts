@@ -4,7 +4,7 @@ import type { Company, WholeSystem } from "./whole-system.ts";
 
 const kept = z.tuple([z.looseObject({ id: z.string() })]);
 
-/** An inbound event of the company for which no workflow waits; its id. */
+/** Makes an inbound event of the company for which no workflow waits; returns its id. */
 export async function makeWebhookEvent(
   { origin, call }: Pick<WholeSystem, "origin" | "call">,
   { id, key }: Company,

@@ -8,15 +8,15 @@ export const step = (type: string, config: unknown, over: object = {}) => ({
   config,
   ...over,
 });
-/** Changes of a workflow: these steps. */
+/** Changes that give a workflow these steps. */
 export const steps = (...list: unknown[]) => ({ steps: list });
-/** Changes of a workflow: these steps in a loop. */
+/** Changes that give a workflow these steps in a loop. */
 const inside = (...list: unknown[]) => steps(step("loop", { count: 1, steps: list }));
 const trigger = (value: object) => ({ trigger: value });
 
 const TABLE_ID = "019a0f5e-3c4b-7d21-9f00-2b1c3d4e5f60";
 
-/** What is wrong, where the answer says so, and a word of what would be right. */
+/** The fault, its place in the answer, and a word of the right form. */
 export const WRONG_DEFINITIONS: [string, Record<string, unknown>, string, string][] = [
   ["an unknown trigger", trigger({ type: "cron" }), "trigger.type", '"schedule"'],
   ["a table trigger without a table", trigger({ type: "table" }), "trigger.tableId", "required"],

@@ -37,6 +37,23 @@ export interface Infrastructure {
   log: ServiceLog;
 }
 
+/** What the services of this process share, and how each is opened. */
+interface Shared {
+  readonly settings: Settings;
+  readonly scope: Scope;
+  readonly infrastructure: Infrastructure;
+  readonly tokenPublicKeys: IssuerKeys;
+  readonly httpTls: ReturnType<typeof httpTlsOf> | undefined;
+  readonly signerOf: (issuer: TokenIssuer) => TokenSigner;
+  readonly partsOf: (name: ServiceName) => ProcessParts;
+}
+
+/** The addresses of services that have started. */
+interface Addresses {
+  readonly integrationsGrpcAddress: string;
+  readonly tablesGrpcAddress: string;
+}
+
 /**
  * Starts all services in this process, the gateway last. They call each other by gRPC as separate processes do. The
  * scope closes each.
@@ -47,27 +64,8 @@ export async function startServices(
   infrastructure: Infrastructure,
   scope: Scope,
 ): Promise<void> {
-  const { databaseUrlOf, log, signingKeys } = infrastructure;
-  const signerOf = (issuer: TokenIssuer): TokenSigner =>
-    createTokenSigner({ issuer, privateKeyPem: signingKeys[issuer] });
-  const metricsRegistry = await startMetrics(settings, scope);
-  const grpcTls = await loadTlsFiles(settings);
-  const logger = log.loggerOf("certificates");
-  followCertificates(grpcTls, { registry: metricsRegistry, logger }, scope);
-  const httpTls = settings.WEBHOOKS_HTTP_TLS ? httpTlsOf(grpcTls) : undefined;
-  const tokenPublicKeys = publicKeysOf(signingKeys, settings.INTERNAL_TOKEN_PUBLIC_KEYS ?? {});
-  const tracerOf = openTracers(settings, log, metricsRegistry, scope);
-  const bus = createEventBus(settings, log, metricsRegistry);
-  scope.defer(() => bus.close());
-  const partsOf = (name: ServiceName): ProcessParts => ({
-    databaseUrl: databaseUrlOf(name),
-    bus,
-    grpcTls,
-    logger: log.loggerOf(name),
-    metricsRegistry,
-    tracer: tracerOf(name),
-  });
-
+  const shared = await openShared(settings, infrastructure, scope);
+  const { partsOf, tokenPublicKeys, signerOf } = shared;
   const tables = await launch("tables", "TABLES_GRPC_ADDR", scope, () =>
     startTablesService({ ...tablesOptions(settings), ...partsOf("tables"), tokenPublicKeys }),
   );
@@ -79,22 +77,11 @@ export async function startServices(
       loadKeks: infrastructure.loadSecretsKeks,
     }),
   );
-  const addresses = {
+  const addresses: Addresses = {
     integrationsGrpcAddress: integrations.grpcAddress,
     tablesGrpcAddress: tables.grpcAddress,
   };
-  const peers = { ...addresses, ...partsOf("runs"), tokenSigner: signerOf("runs") };
-  const ways = connectPeers(peers, scope);
-  const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
-    startRunsService({
-      ...runsOptions(settings),
-      ...partsOf("runs"),
-      ...ways,
-      role: "all",
-      tokenPublicKeys,
-    }),
-  );
-  const runsGrpcAddress = runs.grpcAddress ?? settings.RUNS_GRPC_ADDR;
+  const runsGrpcAddress = await startRuns(shared, addresses);
   const workflows = await launch("workflows", "WORKFLOWS_GRPC_ADDR", scope, () =>
     startWorkflowsService({
       ...workflowsOptions(settings),
@@ -104,19 +91,7 @@ export async function startServices(
       tokenSigner: signerOf("workflows"),
     }),
   );
-  const webhooks = await launch("webhooks", "WEBHOOKS_GRPC_ADDR, WEBHOOKS_HTTP_ADDR", scope, () =>
-    startWebhooksService({
-      ...webhooksOptions(settings),
-      ...partsOf("webhooks"),
-      ...addresses,
-      runsGrpcAddress,
-      tokenPublicKeys,
-      tokenSigner: signerOf("webhooks"),
-      loadKeks: infrastructure.loadSecretsKeks,
-      httpTls,
-      publicUrl: settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`,
-    }),
-  );
+  const webhooks = await startWebhooks(shared, { ...addresses, runsGrpcAddress });
   await launch("gateway", "PORT", scope, () =>
     startGatewayService({
       ...gatewayOptions(settings),
@@ -126,8 +101,76 @@ export async function startServices(
       runsGrpcAddress,
       webhooksGrpcAddress: webhooks.grpcAddress,
       webhooksHttpAddress: webhooks.httpAddress,
-      webhooksHttpTls: httpTls,
+      webhooksHttpTls: shared.httpTls,
       tokenSigner: signerOf("gateway"),
+    }),
+  );
+}
+
+async function openShared(
+  settings: Settings,
+  infrastructure: Infrastructure,
+  scope: Scope,
+): Promise<Shared> {
+  const { databaseUrlOf, log, signingKeys } = infrastructure;
+  const metricsRegistry = await startMetrics(settings, scope);
+  const grpcTls = await loadTlsFiles(settings);
+  const logger = log.loggerOf("certificates");
+  followCertificates(grpcTls, { registry: metricsRegistry, logger }, scope);
+  const tracerOf = openTracers(settings, log, metricsRegistry, scope);
+  const bus = createEventBus(settings, log, metricsRegistry);
+  scope.defer(() => bus.close());
+  return {
+    settings,
+    scope,
+    infrastructure,
+    tokenPublicKeys: publicKeysOf(signingKeys, settings.INTERNAL_TOKEN_PUBLIC_KEYS ?? {}),
+    httpTls: settings.WEBHOOKS_HTTP_TLS ? httpTlsOf(grpcTls) : undefined,
+    signerOf: (issuer) => createTokenSigner({ issuer, privateKeyPem: signingKeys[issuer] }),
+    partsOf: (name) => ({
+      databaseUrl: databaseUrlOf(name),
+      bus,
+      grpcTls,
+      logger: log.loggerOf(name),
+      metricsRegistry,
+      tracer: tracerOf(name),
+    }),
+  };
+}
+
+/** Starts the runs service; returns its address for gRPC. */
+async function startRuns(
+  { settings, scope, tokenPublicKeys, signerOf, partsOf }: Shared,
+  addresses: Addresses,
+): Promise<string> {
+  const parts = partsOf("runs");
+  const peers = connectPeers({ ...addresses, ...parts, tokenSigner: signerOf("runs") }, scope);
+  const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
+    startRunsService({
+      ...runsOptions(settings),
+      ...parts,
+      ...peers,
+      role: "all",
+      tokenPublicKeys,
+    }),
+  );
+  return runs.grpcAddress ?? settings.RUNS_GRPC_ADDR;
+}
+
+function startWebhooks(
+  { settings, scope, infrastructure, tokenPublicKeys, httpTls, signerOf, partsOf }: Shared,
+  addresses: Addresses & { runsGrpcAddress: string },
+) {
+  return launch("webhooks", "WEBHOOKS_GRPC_ADDR, WEBHOOKS_HTTP_ADDR", scope, () =>
+    startWebhooksService({
+      ...webhooksOptions(settings),
+      ...partsOf("webhooks"),
+      ...addresses,
+      tokenPublicKeys,
+      tokenSigner: signerOf("webhooks"),
+      loadKeks: infrastructure.loadSecretsKeks,
+      httpTls,
+      publicUrl: settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`,
     }),
   );
 }

@@ -124,6 +124,34 @@ async function usersIn(dataDir: string): Promise<string[]> {
   }
 }
 
+type Parts = Awaited<ReturnType<typeof partsOf>>;
+
+/** One worker is of the pool that the command names; each part tells its role and pool. */
+async function expectPools(parts: Parts): Promise<void> {
+  const environments = await Promise.all([...parts.keys()].map(environmentAt));
+  const pooled = environments.filter(({ RUNS_POOL: pool }) => pool !== undefined);
+  expect(pooled.map(({ RUNS_POOL: pool }) => pool)).toEqual(["heavy"]);
+  const told = environments
+    .filter(({ RUNS_ROLE: role }) => role !== undefined)
+    .map(async (environment) => `${environment["RUNS_ROLE"]} ${await detailsAt(environment)}`);
+  const ofWorker = (pool: string) => `worker {"pool":"${pool}"}`;
+  const workers = ["default", "default", "heavy"].map(ofWorker);
+  expect((await Promise.all(told)).toSorted()).toEqual(["api {}", "api {}"].concat(workers));
+}
+
+/** Makes another authority and new pairs, and waits until all services take them up while they run. */
+async function renewCertificates(dataDir: string, parts: Parts): Promise<void> {
+  const services = new Set(PARTS.map(({ service }) => service));
+  await makeCertificates(join(dataDir, "tls"), [...services]);
+  for (const service of SERVICES) {
+    const environment = await environmentOf(parts, service);
+    await waitFor(async () => (await renewalsAt(environment)) !== "0", {
+      timeoutMs: 120_000,
+      what: `${service} to take up renewed certificates`,
+    });
+  }
+}
+
 describe("npm run start:separate", () => {
   it(
     "runs each part as a process with a role of its own, over TLS, starts one again that dies, and stops all",
@@ -142,40 +170,22 @@ describe("npm run start:separate", () => {
       });
       const parts = await partsOf(system.child.pid);
       expect(parts.size).toBe(13);
-      const environments = await Promise.all([...parts.keys()].map(environmentAt));
-      const pooled = environments.filter(({ RUNS_POOL: pool }) => pool !== undefined);
-      expect(pooled.map(({ RUNS_POOL: pool }) => pool)).toEqual(["heavy"]);
-      const told = environments
-        .filter(({ RUNS_ROLE: role }) => role !== undefined)
-        .map(async (environment) => `${environment["RUNS_ROLE"]} ${await detailsAt(environment)}`);
-      const ofWorker = (pool: string) => `worker {"pool":"${pool}"}`;
-      const workers = ["default", "default", "heavy"].map(ofWorker);
-      expect((await Promise.all(told)).toSorted()).toEqual(["api {}", "api {}"].concat(workers));
+      await expectPools(parts);
       expect([...new Set(parts.values())].toSorted()).toEqual(SERVICES);
       expect(await usersIn(settings.DATA_DIR)).toEqual(SERVICES.map((name) => `workflow_${name}`));
-      // Nobody can make one more certificate.
+      // The authority's key is gone, so that nobody can make one more certificate.
       expect(await exists(join(settings.DATA_DIR, "tls/ca.pem"))).toBe(true);
       expect(await exists(join(settings.DATA_DIR, "tls/ca.key"))).toBe(false);
-      // What comes in from outside goes on over TLS, and to nobody who speaks plain text.
+      // Events from outside go on over TLS; the webhooks service takes no plain text.
       const webhooks = await environmentOf(parts, "webhooks");
       expect(await sendEvent(system, company)).toMatchObject({ received: true });
       await expect(fetch(`http://${webhooks["WEBHOOKS_HTTP_ADDR"]}/`)).rejects.toThrow();
-      // It would take effect at none of the processes.
+      // The command would take effect at none of the processes.
       const rotation = await runAdmin(settings, "rotate-kek --json");
       expect(rotation.exitCode).toBe(1);
       expect(rotation.stderr).toContain("npm run start:separate");
 
-      // Another authority and new pairs, which all processes take up while they run.
-      await makeCertificates(join(settings.DATA_DIR, "tls"), [
-        ...new Set(PARTS.map(({ service }) => service)),
-      ]);
-      for (const service of SERVICES) {
-        const environment = await environmentOf(parts, service);
-        await waitFor(async () => (await renewalsAt(environment)) !== "0", {
-          timeoutMs: 120_000,
-          what: `${service} to take up renewed certificates`,
-        });
-      }
+      await renewCertificates(settings.DATA_DIR, parts);
 
       const [gateway = 0] = [...parts].find(([, service]) => service === "gateway") ?? [];
       process.kill(gateway, "SIGKILL");
@@ -183,7 +193,7 @@ describe("npm run start:separate", () => {
       await waitFor(() => line.test(system.stderr()), { what: "the line about the restart" });
       expect(await system.statusOf("/workflows", key)).toBe(200);
       await waitFor(async () => (await partsOf(system.child.pid)).size === 13);
-      // Its connections are new ones, to processes that have run all the time.
+      // The new gateway connects anew, to processes that have run all the time.
       await waitFor(
         async () => expect(await sendEvent(system, company)).toMatchObject({ received: true }),
         { timeoutMs: 120_000, what: "both gateways to reach the webhooks service" },
@@ -193,12 +203,11 @@ describe("npm run start:separate", () => {
       const last = await partsOf(system.child.pid);
       system.child.kill("SIGINT");
       expect(await system.ended).toMatchObject({ exitCode: 0 });
-      // While the files were written some of them were missing, which some of the processes have seen.
-      const lines = system
-        .stderr()
-        .split("\n")
-        .filter((each) => each !== "");
-      const others = lines.filter((each) => !each.includes("the files of certificates"));
+      const lines = system.stderr().split("\n");
+      // Some processes may have seen that files of certificates were missing while they were written.
+      const others = lines.filter(
+        (each) => each !== "" && !each.includes("the files of certificates"),
+      );
       expect(others).toHaveLength(1);
       expect([...last.keys()].filter(isAlive)).toEqual([]);
       expect(await postgresProcesses(settings.DATA_DIR)).toEqual([]);

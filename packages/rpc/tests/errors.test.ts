@@ -1,18 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
-import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import type { ServiceError } from "@grpc/grpc-js";
-import { loadSync } from "@grpc/proto-loader";
 import { freePort } from "@workflow/testkit";
-import { z } from "zod";
 import { AppError, GRPC_CODE_BY_REASON, isReason } from "@workflow/errors";
 import type { AppErrorOptions } from "@workflow/errors";
 import { createRpcClient, fromServiceError, rpc } from "../src/index.ts";
 import { alice, EchoService, minter, rejection, startEcho } from "./support.ts";
 import type { Word } from "./support.ts";
+import { startThrowing, rawStatus } from "./failing-echo.ts";
 
 const REASONS = Object.keys(GRPC_CODE_BY_REASON).filter(isReason);
 
@@ -276,76 +271,6 @@ describe("a server that is away", () => {
   });
 });
 
-describe("the status details", () => {
-  it("can be read with the public google.rpc definitions", async () => {
-    await using folder = await temporaryFolder();
-    await writeFile(join(folder.path, "status.proto"), GOOGLE_RPC);
-    const definition = loadSync("status.proto", { includeDirs: [folder.path], longs: Number });
-    const codec = definition["test.Codec"];
-    if (codec === undefined || "format" in codec) throw new Error("no codec");
-    await using echo = await startThrowing(
-      () =>
-        new AppError("VALIDATION_ERROR", "Wrong.", {
-          violations: [{ path: ["a", "0"], message: "is wrong" }],
-          details: { n: 1 },
-          retryAfterMs: 1_500,
-        }),
-    );
-
-    const status = await rawStatus(echo.address);
-    const bytes = status.metadata.get("grpc-status-details-bin")[0] ?? "";
-    const decode = (type: string, value: unknown): unknown =>
-      codec[type]?.requestDeserialize(Buffer.isBuffer(value) ? value : Buffer.alloc(0));
-    const decoded = z
-      .object({
-        code: z.number(),
-        message: z.string(),
-        details: z.array(z.object({ value: z.unknown() })),
-      })
-      .parse(decode("Status", bytes));
-    const types = ["ErrorInfo", "BadRequest", "RetryInfo"];
-    const [info, badRequest, retry] = types.map((type, index) =>
-      decode(type, decoded.details[index]?.value),
-    );
-
-    expect(decoded).toMatchObject({ code: 3, message: "Wrong." });
-    expect(info).toMatchObject({
-      reason: "VALIDATION_ERROR",
-      domain: "workflow",
-      metadata: { details: '{"n":1}' },
-    });
-    expect(badRequest).toEqual({
-      fieldViolations: [{ field: '["a","0"]', description: "is wrong" }],
-    });
-    expect(retry).toEqual({ retryDelay: { seconds: 1, nanos: 500_000_000 } });
-  });
-});
-
-function startThrowing(makeError: () => Error, options: Parameters<typeof startEcho>[1] = {}) {
-  const say = rpc<Word, Word>({
-    scopes: "words:read",
-    handler: async () => {
-      throw makeError();
-    },
-  });
-  return startEcho({ say }, options);
-}
-
-/** Calls `Say` without our client and returns the failed status as received. */
-async function rawStatus(address: string, message = Buffer.from('{"text":""}')) {
-  const client = new Client(address, credentials.createInsecure());
-  const metadata = new Metadata();
-  metadata.set("authorization", `Bearer ${await minter.mint(alice)}`);
-  const status = await new Promise<ServiceError>((resolve, reject) => {
-    const done = (error: ServiceError | null): void =>
-      error === null ? reject(new Error("The call succeeded.")) : resolve(error);
-    const same = (bytes: Buffer): Buffer => bytes;
-    client.makeUnaryRequest(EchoService.say.path, same, same, message, metadata, {}, done);
-  });
-  client.close();
-  return status;
-}
-
 /** The bytes of a failed status in the trailers; binary values are in base64. */
 function trailerBytes({ details, metadata }: ServiceError): number {
   const binary = ["grpc-status-details-bin", "workflow-violations-bin"].map(
@@ -353,28 +278,3 @@ function trailerBytes({ details, metadata }: ServiceError): number {
   );
   return binary.reduce((sum, bytes) => sum + bytes * (4 / 3), encodeURI(details).length);
 }
-
-async function temporaryFolder(): Promise<AsyncDisposable & { path: string }> {
-  const path = await mkdtemp(join(tmpdir(), "rpc-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
-}
-
-const GOOGLE_RPC = `
-syntax = "proto3";
-package test;
-import "google/protobuf/any.proto";
-import "google/protobuf/duration.proto";
-message Status { int32 code = 1; string message = 2; repeated google.protobuf.Any details = 3; }
-message ErrorInfo { string reason = 1; string domain = 2; map<string, string> metadata = 3; }
-message BadRequest {
-  message FieldViolation { string field = 1; string description = 2; }
-  repeated FieldViolation field_violations = 1;
-}
-message RetryInfo { google.protobuf.Duration retry_delay = 1; }
-service Codec {
-  rpc Status(Status) returns (Status);
-  rpc ErrorInfo(ErrorInfo) returns (ErrorInfo);
-  rpc BadRequest(BadRequest) returns (BadRequest);
-  rpc RetryInfo(RetryInfo) returns (RetryInfo);
-}
-`;

@@ -87,7 +87,7 @@ describe("what gateways hand over", () => {
     expect(keys).toBe(200);
   });
 
-  it("is refused as a whole where a part is not what gateways send", () => {
+  it("is refused as a whole where a part of a batch is not what gateways send", () => {
     const batch = {
       kind: "batch",
       from: "other",
@@ -124,6 +124,9 @@ describe("what gateways hand over", () => {
     ]) {
       expect(() => read(changes)).toThrow(TypeError);
     }
+  });
+
+  it("is refused where a part of a heartbeat is not what gateways send, or it is of no kind", () => {
     const beat = {
       kind: "here",
       from: "other",

@@ -56,14 +56,14 @@ import { verifyConnection } from "./rpc/verify-connection.ts";
 
 /** How the service is served. */
 interface ServerOptions {
-  /** Whose tokens are accepted. */
+  /** The issuers whose tokens are accepted. */
   tokenPublicKeys: IssuerKeys;
   grpcTls?: RpcTls | undefined;
-  /** By default only on loopback addresses and unix sockets. */
+  /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
   grpcReflection?: boolean | undefined;
   logger: Logger;
   metricsRegistry?: Registry | undefined;
-  /** Makes the spans of traces that are recorded; without one there are none. */
+  /** Makes the spans of recorded traces; without one there are none. */
   tracer?: Tracer | undefined;
 }
 
@@ -86,6 +86,13 @@ export function createServer(context: ServiceContext, options: ServerOptions): R
     tracer: options.tracer,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
+  addSecretsAndActions(server, context);
+  addConnections(server, context);
+  addAgents(server, context);
+  return server;
+}
+
+function addSecretsAndActions(server: RpcServer, context: ServiceContext): void {
   server.add(SecretsServiceService, {
     listSecrets: listSecrets(context),
     createSecret: createSecret(context),
@@ -99,6 +106,10 @@ export function createServer(context: ServiceContext, options: ServerOptions): R
     reportAnswer: reportAnswer(context),
     checkConnections: checkConnections(context),
   });
+  server.add(EmailServiceService, { sendEmail: sendEmail(context) });
+}
+
+function addConnections(server: RpcServer, context: ServiceContext): void {
   server.add(ConnectionsServiceService, {
     listConnections: listConnections(context),
     getConnection: getConnection(context),
@@ -121,7 +132,9 @@ export function createServer(context: ServiceContext, options: ServerOptions): R
     reportBrokerAuthorization: reportBrokerAuthorization(context),
     reportBrokerSync: reportBrokerSync(context),
   });
-  server.add(EmailServiceService, { sendEmail: sendEmail(context) });
+}
+
+function addAgents(server: RpcServer, context: ServiceContext): void {
   const schemas = new SchemaChecks();
   server.add(AgentsServiceService, {
     listAgents: listAgents(context),
@@ -137,5 +150,4 @@ export function createServer(context: ServiceContext, options: ServerOptions): R
     getAgentExecution: getAgentExecution(context),
     evaluateAgent: evaluateAgent(context),
   });
-  return server;
 }

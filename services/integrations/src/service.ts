@@ -27,7 +27,7 @@ import { composePrompt } from "./agents/prompt/compose-prompt.ts";
 import { createAuthorization } from "./authorization/authorization.ts";
 import type { CallbackWaits } from "./authorization/complete-authorization.ts";
 import { BROKER_ID } from "./authorization/nango.ts";
-import type { BrokerOptions } from "./authorization/nango.ts";
+import type { Broker, BrokerOptions } from "./authorization/nango.ts";
 import { startLeftoverRemoval } from "./authorization/remove-leftovers.ts";
 import { startRenewals } from "./authorization/renew-ahead.ts";
 import { startRevocations } from "./authorization/revoke-queued.ts";
@@ -36,6 +36,7 @@ import { startAttemptSweep } from "./authorization/sweep.ts";
 import { createLoginTokens } from "./connections/login-tokens.ts";
 import type { RenewalsUnderWay } from "./connections/renew-access.ts";
 import { startConnectionAccess } from "./connections/start-access.ts";
+import type { ServiceContext } from "./context.ts";
 import { openMail } from "./email/mail.ts";
 import type { MailOptions } from "./email/mail.ts";
 import { forgetArchivedWorkflows } from "./events/forget-archived.ts";
@@ -102,6 +103,8 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+type ConnectionParts = Pick<ServiceContext, "database" | "writes" | "ring" | "providerHttp">;
+
 const DATABASE_ROLE = "workflow_integrations";
 const USES_FLUSH_MS = 3_000;
 const AGENT_TIMEOUT_MS = 120_000;
@@ -115,114 +118,24 @@ const AGENT_TIMEOUT_MS = 120_000;
 export async function startIntegrationsService(
   options: IntegrationsServiceOptions,
 ): Promise<RunningService> {
-  const { logger, providers = new Map(), broker = null } = options;
+  const { logger } = options;
   const scope = createScope();
   return scope.guard(async () => {
-    const database = await openDatabase({
-      connectionUri: options.databaseUrl,
-      role: DATABASE_ROLE,
-      maxConnections: options.databasePoolSize,
-      applicationName: "workflow-integrations",
-      onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
-    });
-    scope.defer(() => database.end());
-    scope.defer(watchPool(options.metricsRegistry, "integrations", database));
-    const writes = new CompanyWrites(database, options.databasePoolSize);
-    const ring = await openKeyRing(database, "integrations", options.loadKeks);
-    const deadLetters = createDeadLetters({
-      database,
-      schema: "integrations",
-      logger,
-      metricsRegistry: options.metricsRegistry,
-    });
-    const archived = await forgetArchivedWorkflows(database, options.bus, deadLetters);
-    scope.defer(() => archived.close());
-    const uses = startUseRecorder(database, logger, scope);
-    const mail = openMail(database, options.mail ?? {}, logger, scope);
-    const outbound = {
-      allowPrivate: options.outboundAllowPrivate ?? false,
-      dnsServers: options.outboundDnsServers,
-      nat64Prefixes: options.outboundNat64Prefixes,
-      tracer: options.tracer,
-    };
-    const providerHttp = createProviderHttp({
-      ...outbound,
-      settings: withBroker(providers, broker),
-    });
-    scope.defer(() => providerHttp.close());
-    const files = createFileLoader(outbound);
-    scope.defer(() => files.close());
-    const connecting = createAuthorization({
-      database,
-      writes,
-      ring,
-      providerHttp,
-      providers,
-      broker,
-      answerTimeoutMs: options.answerTimeoutMs,
-      callbackWaits: options.callbackWaits,
-      logger,
-    });
-    const { flow, attemptPage } = connecting;
-    const tokens = createLoginTokens(providerHttp);
-    const renewals: RenewalsUnderWay = new Map();
-    const access = await startConnectionAccess(
-      { database, ring, flow, tokens, renewals },
-      { databaseUrl: options.databaseUrl, role: DATABASE_ROLE, logger },
-      scope,
-    );
-    startSubscriptions({ database, access, providerHttp, providers, logger }, scope);
-    const pauses = startPauses(database, logger, scope);
-    const refused = createRefusedCredentials({ database, ring, flow, tokens, renewals, access });
-    const cursors = createCursorCodec(await getCursorKey(database));
-    const models = createModels({
-      ...(options.models ?? defaultModelSettings()),
-      ...outbound,
-      logger,
-    });
-    scope.defer(() => models.close());
-    const exchangeTimeoutMs = options.agentTimeoutMs ?? AGENT_TIMEOUT_MS;
-    const prepareQuestion = createPrepareQuestion({ models, composePrompt, exchangeTimeoutMs });
-    const agentCalls = openAgentCalls(database, options.agentCalls ?? {}, options, scope);
-    const audit = createAuditTrail({
-      database,
-      schema: "integrations",
-      bus: options.bus,
-      logger,
-      metricsRegistry: options.metricsRegistry,
-    });
-    scope.defer(() => audit.stop());
-    startAttemptSweep(database, logger, scope);
-    const leftovers = startLeftoverRemoval({ database, broker: connecting.broker, logger }, scope);
-    startRenewals({ database, ring, flow, tokens, renewals, logger }, scope);
-    const revocations = startRevocations({ database, ring, flow, logger }, scope);
+    const stored = await openStore(options, scope);
+    const { outbound, ...clients } = openClients(options, scope);
+    const connections = await openConnections({ ...stored, ...clients }, options, scope);
+    const agents = openAgents(stored.database, outbound, options, scope);
+    const audit = openAudit(stored.database, options, scope);
+    const { connecting, ...opened } = connections;
+    const parts = { ...stored, ...clients, ...opened, ...agents, audit, logger };
+    const loops = startConnectionLoops(parts, connecting.broker, scope);
     const server = createServer(
       {
-        database,
-        writes,
-        ring,
-        uses,
-        mail,
-        audit,
-        providerHttp,
-        flow,
+        ...parts,
+        ...loops,
+        attemptPage: connecting.attemptPage,
         authorization: connecting.withAudit(audit),
-        attemptPage,
-        revocations,
-        leftovers,
-        tokens,
-        renewals,
-        access,
-        pauses,
-        refused,
-        files,
-        cursors,
-        evaluations: new EvaluationPlaces(options.evaluationTimeoutMs),
         expressions: openLazyExpressions(logger, options.metricsRegistry, scope),
-        models,
-        prepareQuestion,
-        ...agentCalls,
-        logger,
       },
       options,
     );
@@ -230,9 +143,138 @@ export async function startIntegrationsService(
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
     // This comes before the server ends the calls.
-    scope.defer(() => agentCalls.heldCalls.stopping());
+    scope.defer(() => agents.heldCalls.stopping());
     return { grpcAddress: bound.address, stop: () => scope.close() };
   });
+}
+
+/** Opens the database, and what needs nothing but the database. */
+async function openStore(options: IntegrationsServiceOptions, scope: Scope) {
+  const { logger, metricsRegistry } = options;
+  const database = await openDatabase({
+    connectionUri: options.databaseUrl,
+    role: DATABASE_ROLE,
+    maxConnections: options.databasePoolSize,
+    applicationName: "workflow-integrations",
+    onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
+  });
+  scope.defer(() => database.end());
+  scope.defer(watchPool(metricsRegistry, "integrations", database));
+  const writes = new CompanyWrites(database, options.databasePoolSize);
+  const ring = await openKeyRing(database, "integrations", options.loadKeks);
+  const deadLetters = createDeadLetters({
+    database,
+    schema: "integrations",
+    logger,
+    metricsRegistry,
+  });
+  const archived = await forgetArchivedWorkflows(database, options.bus, deadLetters);
+  scope.defer(() => archived.close());
+  const uses = startUseRecorder(database, logger, scope);
+  const mail = openMail(database, options.mail ?? {}, logger, scope);
+  const cursors = createCursorCodec(await getCursorKey(database));
+  return { database, writes, ring, uses, mail, cursors };
+}
+
+/** Opens the clients for hosts outside. */
+function openClients(options: IntegrationsServiceOptions, scope: Scope) {
+  const { providers = new Map(), broker = null } = options;
+  const outbound = {
+    allowPrivate: options.outboundAllowPrivate ?? false,
+    dnsServers: options.outboundDnsServers,
+    nat64Prefixes: options.outboundNat64Prefixes,
+    tracer: options.tracer,
+  };
+  const settings = withBroker(providers, broker);
+  const providerHttp = createProviderHttp({ ...outbound, settings });
+  scope.defer(() => providerHttp.close());
+  const files = createFileLoader(outbound);
+  scope.defer(() => files.close());
+  return { outbound, providerHttp, files };
+}
+
+/** Opens what connects accounts, renews their credentials and hands them out. */
+async function openConnections(
+  { database, writes, ring, providerHttp }: ConnectionParts,
+  options: IntegrationsServiceOptions,
+  scope: Scope,
+) {
+  const { logger, providers = new Map(), broker = null } = options;
+  const connecting = createAuthorization({
+    database,
+    writes,
+    ring,
+    providerHttp,
+    providers,
+    broker,
+    answerTimeoutMs: options.answerTimeoutMs,
+    callbackWaits: options.callbackWaits,
+    logger,
+  });
+  const { flow } = connecting;
+  const tokens = createLoginTokens(providerHttp);
+  const renewals: RenewalsUnderWay = new Map();
+  const access = await startConnectionAccess(
+    { database, ring, flow, tokens, renewals },
+    { databaseUrl: options.databaseUrl, role: DATABASE_ROLE, logger },
+    scope,
+  );
+  startSubscriptions({ database, access, providerHttp, providers, logger }, scope);
+  const pauses = startPauses(database, logger, scope);
+  const refused = createRefusedCredentials({ database, ring, flow, tokens, renewals, access });
+  return { connecting, flow, tokens, renewals, access, pauses, refused };
+}
+
+/** Opens the models, and what calls of agents need. */
+function openAgents(
+  database: Database,
+  outbound: ReturnType<typeof openClients>["outbound"],
+  options: IntegrationsServiceOptions,
+  scope: Scope,
+) {
+  const { logger, agentTimeoutMs: exchangeTimeoutMs = AGENT_TIMEOUT_MS } = options;
+  const models = createModels({
+    ...(options.models ?? defaultModelSettings()),
+    ...outbound,
+    logger,
+  });
+  scope.defer(() => models.close());
+  return {
+    models,
+    prepareQuestion: createPrepareQuestion({ models, composePrompt, exchangeTimeoutMs }),
+    evaluations: new EvaluationPlaces(options.evaluationTimeoutMs),
+    ...openAgentCalls(database, options.agentCalls ?? {}, options, scope),
+  };
+}
+
+function openAudit(
+  database: Database,
+  { bus, logger, metricsRegistry }: IntegrationsServiceOptions,
+  scope: Scope,
+) {
+  const audit = createAuditTrail({
+    database,
+    schema: "integrations",
+    bus,
+    logger,
+    metricsRegistry,
+  });
+  scope.defer(() => audit.stop());
+  return audit;
+}
+
+/** Starts the loops that renew, revoke and remove what connections and attempts leave. */
+function startConnectionLoops(
+  context: Pick<ServiceContext, "database" | "ring" | "flow" | "tokens" | "renewals" | "logger">,
+  broker: Broker | null,
+  scope: Scope,
+): Pick<ServiceContext, "leftovers" | "revocations"> {
+  const { database, ring, flow, logger } = context;
+  startAttemptSweep(database, logger, scope);
+  const leftovers = startLeftoverRemoval({ database, broker, logger }, scope);
+  startRenewals(context, scope);
+  const revocations = startRevocations({ database, ring, flow, logger }, scope);
+  return { leftovers, revocations };
 }
 
 /** The operator sets the broker's address, like a provider's base URL, so it may be private as well. */

@@ -54,65 +54,65 @@ const rests = (harness: RunsHarness, runId: string, status: RunStatus) =>
     what: `run ${runId} to have status ${status}`,
   });
 
+/** Approvals in a loop beside retried calls and delays of items, all in one parallel step. */
+function nestedWaits(): unknown[] {
+  return [
+    parallel("p", {
+      asks: [
+        repeat("l", { count: 2 }, [
+          mapping("m", "{{loop.index}}"),
+          approval("ask", { message: "{{steps.m.output}}" }),
+        ]),
+        mapping("asked", "{{steps.ask.output.comment}}"),
+      ],
+      items: [
+        forEach(
+          "each",
+          ["x", "y"],
+          [
+            httpStep(
+              "call",
+              `${receiver.url}/flaky/{{loop.item}}`,
+              {},
+              {
+                retry: { maxAttempts: 3, delayMs: 300, backoff: "fixed", jitter: false },
+              },
+            ),
+            delay("d", 200),
+            mapping("path", "{{steps.call.output.body.path}}"),
+          ],
+        ),
+      ],
+    }),
+    mapping("end", {
+      branches: "{{steps.p.output.branches}}",
+      last: "{{steps.path.output}}",
+      ask: "{{steps.ask.output.comment}}",
+    }),
+  ];
+}
+
+/** Approves what the run asks now. */
+async function approve(harness: RunsHarness, runId: string, comment: string): Promise<void> {
+  const { identity } = harness;
+  const { approvals } = await harness.approvals.listRunApprovals({ runId }, { identity });
+  const open = approvals.find(({ status }) => status === ApprovalStatus.WAITING);
+  const decision = ApprovalStatus.APPROVED;
+  const decided = { runId, approvalId: open?.id ?? "", decision, comment, dataJson: undefined };
+  await harness.approvals.decideApproval(decided, { identity });
+}
+
 describe("a run that waits", () => {
   it("in approvals, delays and retries inside loops inside branches survives restarts", async () => {
-    const steps = [
-      parallel("p", {
-        asks: [
-          repeat("l", { count: 2 }, [
-            mapping("m", "{{loop.index}}"),
-            approval("ask", { message: "{{steps.m.output}}" }),
-          ]),
-          mapping("asked", "{{steps.ask.output.comment}}"),
-        ],
-        items: [
-          forEach(
-            "each",
-            ["x", "y"],
-            [
-              httpStep(
-                "call",
-                `${receiver.url}/flaky/{{loop.item}}`,
-                {},
-                {
-                  retry: { maxAttempts: 3, delayMs: 300, backoff: "fixed", jitter: false },
-                },
-              ),
-              delay("d", 200),
-              mapping("path", "{{steps.call.output.body.path}}"),
-            ],
-          ),
-        ],
-      }),
-      mapping("end", {
-        branches: "{{steps.p.output.branches}}",
-        last: "{{steps.path.output}}",
-        ask: "{{steps.ask.output.comment}}",
-      }),
-    ];
     const begun = await withService(null, async (harness) => {
-      const runId = await harness.start(await harness.deploy(steps));
+      const runId = await harness.start(await harness.deploy(nestedWaits()));
       await waitFor(() => (visits.size === 2 ? true : null), { what: "both items to be called" });
       return { runId, identity: harness.identity };
     });
     for (const round of ["first", "second"]) {
       await withService(begun.identity, async (harness) => {
         await rests(harness, begun.runId, RunStatus.WAITING_APPROVAL);
-        const { approvals } = await harness.approvals.listRunApprovals(
-          { runId: begun.runId },
-          { identity: begun.identity },
-        );
-        const open = approvals.find(({ status }) => status === ApprovalStatus.WAITING);
-        await harness.approvals.decideApproval(
-          {
-            runId: begun.runId,
-            approvalId: open?.id ?? "",
-            decision: ApprovalStatus.APPROVED,
-            comment: round,
-            dataJson: undefined,
-          },
-          { identity: begun.identity },
-        );
+        await approve(harness, begun.runId, round);
       });
     }
     const run = await withService(begun.identity, (harness) => harness.waitForEnd(begun.runId));
@@ -122,7 +122,7 @@ describe("a run that waits", () => {
       last: "/flaky/y",
       ask: "second",
     });
-    // Nothing was done twice: each item has one failed and one successful request.
+    // Each item has one failed and one successful request: no call was made twice.
     expect([...visits.values()]).toEqual([2, 2]);
     const seqs = run.stepResults.map(({ path }) => path);
     expect(new Set(seqs).size).toBe(seqs.length);

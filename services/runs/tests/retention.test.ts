@@ -75,7 +75,7 @@ interface Company {
   facts: Pick<StoredRuns, "companyId" | "workflowId" | "deploymentId">;
 }
 
-/** A company with a deployed workflow, whose runs are stored as if they had been executed long ago. */
+/** A company with a deployed workflow, for runs that are stored as executions of long ago. */
 async function company(harness: RunsHarness): Promise<Company> {
   const identity = testIdentity();
   const { companyId } = identity;
@@ -111,6 +111,41 @@ const isGone = async ({ harness, companyId }: Company, runId: string) => {
   return (await Promise.all(reasons)).every((reason) => reason === "NOT_FOUND");
 };
 
+async function untilLeft({ companyId }: Company, runs: number): Promise<void> {
+  await waitFor(async () => (await countStored(companyId)).runs === runs, {
+    timeoutMs: 60_000,
+    what: `the old runs of a company to go, but for ${runs}`,
+  });
+}
+
+/** Lists and starts runs all the time while `work` goes on. The first request that fails ends all of it. */
+async function whileCalled(
+  harness: RunsHarness,
+  [waiting, plain]: readonly [string, string],
+  work: (answered: () => number) => Promise<void>,
+): Promise<void> {
+  const stopping = new AbortController();
+  let answered = 0;
+  const request = (nth: number): Promise<unknown> => {
+    const { identity } = harness;
+    if (nth % 4 === 0) return harness.runs.listRuns(listRequest(), { identity });
+    return harness.runToEnd(nth % 4 === 1 ? waiting : plain);
+  };
+  const call = async (first: number): Promise<void> => {
+    for (let nth = first; !stopping.signal.aborted; nth += 1) {
+      await request(nth);
+      answered += 1;
+    }
+  };
+  const callers = Promise.all(Array.from({ length: 4 }, (_, nth) => call(nth)));
+  try {
+    await Promise.race([work(() => answered), callers]);
+  } finally {
+    stopping.abort();
+  }
+  await callers;
+}
+
 describe("retention", () => {
   it("removes by partition, by company and around live runs, and leaves no trace", async () => {
     const idle = await startRunsHarness({ databaseUrl });
@@ -134,14 +169,8 @@ describe("retention", () => {
     });
     running.defer(() => harness.close());
     const of = (each: Company): Company => ({ ...each, harness });
-    await waitFor(async () => (await countStored(usual.companyId)).runs === young.length + 1, {
-      timeoutMs: 60_000,
-      what: "the old runs of the usual company to go",
-    });
-    await waitFor(async () => (await countStored(brief.companyId)).runs === briefYoung.length, {
-      timeoutMs: 60_000,
-      what: "the old runs of the company with seven days to go",
-    });
+    await untilLeft(usual, young.length + 1);
+    await untilLeft(brief, briefYoung.length);
     await waitFor(async () => (await countOrphans()) === 0);
 
     // Whole months are removed as partitions, unless something in them is kept.
@@ -154,14 +183,15 @@ describe("retention", () => {
       expect(await isGone(of(usual), ids.at(-1) ?? "")).toBe(true);
     }
     expect(await isGone(of(brief), briefOld.at(-1) ?? "")).toBe(true);
-    const read = async (each: Company, runId: string) => {
+    for (const [each, runId = ""] of [
+      [lasting, kept[0]],
+      [usual, young[0]],
+      [usual, live],
+      [brief, briefYoung[0]],
+    ] as const) {
       const run = await harness.runs.getRun({ runId }, { identity: testIdentity(each.companyId) });
-      return run.stepResults.length;
-    };
-    expect(await read(lasting, kept[0] ?? "")).toBe(2);
-    expect(await read(usual, young[0] ?? "")).toBe(2);
-    expect(await read(usual, live)).toBe(2);
-    expect(await read(brief, briefYoung[0] ?? "")).toBe(2);
+      expect(run.stepResults).toHaveLength(2);
+    }
     expect(await countStored(lasting.companyId)).toEqual({ runs: 10, results: 20, approvals: 10 });
     expect(await countStored(usual.companyId)).toEqual({
       runs: young.length + 1,
@@ -169,7 +199,7 @@ describe("retention", () => {
       approvals: young.length + 1,
     });
 
-    // The month has waited only for the end of this run.
+    // Only this run has kept the month.
     await harness.runs.cancelRun({ runId: live }, { identity: testIdentity(usual.companyId) });
     await waitFor(async () => !(await hasMonthOf(130)), {
       timeoutMs: 60_000,
@@ -232,8 +262,7 @@ describe("retention", () => {
       select id from runs.deployments where workflow_id = ${workflowId}
     `);
     const facts = { companyId, workflowId, deploymentId };
-    // A run that is alive keeps its month, which ends 94 days ago at the latest, until requests are on
-    // their way.
+    // A live run keeps its month, which ends 94 days ago at the latest, until requests are on their way.
     const [live = ""] = await storeRuns(database, {
       ...facts,
       count: 1,
@@ -247,38 +276,17 @@ describe("retention", () => {
       status: "completed",
     });
     expect(await hasMonthOf(125)).toBe(true);
-    const stopping = new AbortController();
-    let answered = 0;
-    const request = (nth: number): Promise<unknown> => {
-      const { identity } = harness;
-      if (nth % 4 === 0) return harness.runs.listRuns(listRequest(), { identity });
-      return harness.runToEnd(nth % 4 === 1 ? waiting : workflowId);
-    };
-    const call = async (first: number): Promise<void> => {
-      for (let nth = first; !stopping.signal.aborted; nth += 1) {
-        await request(nth);
-        answered += 1;
-      }
-    };
-    // The first request that fails ends all of them, and the test.
-    const callers = Promise.all(Array.from({ length: 4 }, (_, nth) => call(nth)));
-    const within = { timeoutMs: 60_000 };
-    const dropping = async (): Promise<void> => {
-      await waitFor(() => answered > 20, within);
+    await whileCalled(harness, [waiting, workflowId], async (answered) => {
+      const within = { timeoutMs: 60_000 };
+      await waitFor(() => answered() > 20, within);
       await harness.runs.cancelRun({ runId: live }, { identity: harness.identity });
       await waitFor(async () => !(await hasMonthOf(125)), {
         ...within,
         what: "the partition to go",
       });
-      const answeredThen = answered;
-      await waitFor(() => answered > answeredThen + 20, within);
-    };
-    try {
-      await Promise.race([dropping(), callers]);
-    } finally {
-      stopping.abort();
-    }
-    await callers;
+      const answeredThen = answered();
+      await waitFor(() => answered() > answeredThen + 20, within);
+    });
     expect(await isGone({ harness, companyId, facts }, live)).toBe(true);
   });
 });

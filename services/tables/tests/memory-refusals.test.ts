@@ -1,72 +1,49 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { waitFor } from "@workflow/testkit";
-import { Registry } from "prom-client";
 import { figuresOf } from "./support/figures-of.ts";
 import { fillTable } from "./support/fill-table.ts";
-import { errorOf, newIdentity, startHarness } from "./support/harness.ts";
-import type { Clients, Harness } from "./support/harness.ts";
-import { createReadGate } from "./support/read-gate.ts";
-import type { ReadGate } from "./support/read-gate.ts";
+import { errorOf, newIdentity } from "./support/harness.ts";
 import { createRowTable } from "./support/row-table.ts";
 import type { RowTable } from "./support/row-table.ts";
+import { useGatedQuestions } from "./support/gated-questions.ts";
 
 const MIB = 1024 * 1024;
-/** What questions of one company may use at a time; all companies may use twice that. */
+/** The bytes that questions of one company may use at a time; all companies may use twice that. */
 const COMPANY_BYTES_MAX = 4 * MIB;
-/** A column of as many rows takes between a half and two thirds of that. */
+/** A column of these rows takes between a half and two thirds of a company's bytes. */
 const LARGE = { rows: 1_200, prefix: "", repeats: 60 };
 
-let harness: Harness;
-let gate: ReadGate;
-let registry: Registry;
-let clients: Clients;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  gate = await createReadGate(harness);
-});
-beforeEach(async () => {
-  registry = new Registry();
-  const options = { metricsRegistry: registry, companyBytesMax: COMPANY_BYTES_MAX, threads: 1 };
-  clients = harness.connect(await harness.start(options));
-});
-afterEach(() => gate.open());
-afterAll(async () => {
-  await gate.end();
-  await harness.close();
-});
+const bench = useGatedQuestions({ companyBytesMax: COMPANY_BYTES_MAX });
 
 const byName = { sort: "name", show: "amount", limit: 1 };
 const byAmount = { sort: "amount", show: "amount", limit: 1 };
-const IN_USE = 'tables_cache_bytes_in_use{thread="0"}';
 
-const bytesInUse = async (): Promise<number> => (await figuresOf(registry, IN_USE))[IN_USE] ?? 0;
-const refusals = () => figuresOf(registry, "tables_questions_ended_total");
+const refusals = () => figuresOf(bench.registry, "tables_questions_ended_total");
 
 async function createLarge(identity = newIdentity()): Promise<RowTable> {
-  const table = await createRowTable(harness, identity);
-  await fillTable(harness, table.tableId, LARGE);
-  return table.at(clients);
+  const table = await createRowTable(bench.harness, identity);
+  await fillTable(bench.harness, table.tableId, LARGE);
+  return table.at(bench.clients);
 }
 
 async function createSmall(): Promise<RowTable> {
-  const table = await createRowTable(harness, newIdentity());
+  const table = await createRowTable(bench.harness, newIdentity());
   await table.insertAll([{ amount: 2 }, { amount: 1 }]);
-  return table.at(clients);
+  return table.at(bench.clients);
 }
 
-/** Has questions about tables wait for the rows of their pages, with their columns in use. */
+/** Lets questions about tables wait for the rows of their pages, with their columns in use. */
 async function hold(tables: readonly RowTable[]): Promise<{ end(): Promise<unknown[]> }> {
   for (const table of tables) await table.query(byName);
-  const idle = await bytesInUse();
+  const idle = await bench.bytesInUse();
   expect(idle).toBe(0);
-  await gate.close(tables.map(({ tableId }) => tableId));
+  await bench.gate.close(tables.map(({ tableId }) => tableId));
   const asked = Promise.all(tables.map((table) => table.query(byName)));
-  await waitFor(async () => (await gate.waiting()) === tables.length);
-  expect(await bytesInUse()).toBeGreaterThan((tables.length * COMPANY_BYTES_MAX) / 2);
+  await waitFor(async () => (await bench.gate.waiting()) === tables.length);
+  expect(await bench.bytesInUse()).toBeGreaterThan((tables.length * COMPANY_BYTES_MAX) / 2);
   return {
     async end() {
-      await gate.open();
+      await bench.gate.open();
       return asked;
     },
   };
@@ -81,16 +58,16 @@ describe("questions that need too much memory", () => {
     const error = await errorOf(second.query(byName));
     expect([error.reason, error.retryAfterMs]).toEqual(["RATE_LIMITED", 1_000]);
     expect(error.details).toEqual({ limit: "tableMemory", maxBytes: COMPANY_BYTES_MAX });
-    // As large, but of a company that uses nothing else.
+    // A table as large is no burden for a company that uses nothing else.
     expect((await other.query(byName)).total).toBe(LARGE.rows);
-    // Nor is what needs little refused to the company itself.
+    // The company itself still gets an answer that needs little.
     expect((await second.query(byAmount)).values).toEqual([0]);
     expect(await held.end()).toHaveLength(1);
     expect((await second.query(byName)).total).toBe(LARGE.rows);
     expect(await refusals()).toEqual({
       'tables_questions_ended_total{reason="memory_of_company"}': 1,
     });
-    await waitFor(async () => (await bytesInUse()) === 0);
+    await waitFor(async () => (await bench.bytesInUse()) === 0);
   });
 
   it("of all companies together are refused with 503, and what is in memory is answered", async () => {
@@ -115,7 +92,7 @@ describe("questions that need too much memory", () => {
       { length: 20 },
       (_, n) => ({ id: `c${n}`, name: `C${n}`, type: "text" }) as const,
     );
-    const wide = await createRowTable(harness, newIdentity(), { columns });
+    const wide = await createRowTable(bench.harness, newIdentity(), { columns });
     const rowAt = (n: number) => {
       const text = `${n}`.padEnd(2_000, "x");
       return { ...Object.fromEntries(columns.map(({ id }) => [id, text])), c0: `${n}` };
@@ -123,7 +100,7 @@ describe("questions that need too much memory", () => {
     for (let from = 0; from < 400; from += 100) {
       await wide.insertAll(Array.from({ length: 100 }, (_, n) => rowAt(from + n)));
     }
-    const here = wide.at(clients);
+    const here = wide.at(bench.clients);
     const condition = { operator: "contains", value: "y" };
     const filter = Object.fromEntries(columns.map(({ id }) => [id, { condition }]));
     const asked = Array.from({ length: 10 }, () =>
@@ -134,7 +111,7 @@ describe("questions that need too much memory", () => {
       expect(error.details).toEqual({ limit: "tableMemory", maxBytes: COMPANY_BYTES_MAX });
     }
     expect((await here.query({ sort: "c0", show: "c0", limit: 1 })).values).toEqual(["0"]);
-    const counted = await registry.metrics();
+    const counted = await bench.registry.metrics();
     expect(counted).not.toMatch(/tables_threads_lost_total [1-9]/);
   });
 });

@@ -1,7 +1,7 @@
 import { ROUTES } from "@workflow/service-gateway/routes";
 import type { Route } from "@workflow/service-gateway/routes";
 import { z } from "zod";
-import { prepareAudited } from "../../support/audited-requests.ts";
+import { prepareAudited } from "../../support/audited-requests/prepare-audited.ts";
 import { makeDashboard, signInEditor } from "../../support/dashboards.ts";
 import {
   bodyOf,

@@ -8,7 +8,7 @@ export interface Surroundings {
   connections: Readonly<Record<string, string>>;
   tableId: string;
   rowId: string;
-  /** A workflow that returns its input, and one that throws it. */
+  /** A workflow that returns its input, and one that throws its input. */
   childId: string;
   badChildId: string;
   agents: Agents;
@@ -45,7 +45,7 @@ const call = ({ worldUrl }: Surroundings, id: string, path: string, config: obje
 const bearer = { type: "bearer", token: "{{secrets.BEARER}}" };
 const mail = { to: "ada@x.example", subject: `About ${TOKEN}`, text: `{{input.note}} ${TOKEN}` };
 
-/** Calls to providers that the tour has connected; each answers with all that it was sent. */
+/** Calls to providers that the tour has connected; each answers with all of its request. */
 function providerCalls(surroundings: Surroundings) {
   const { worldUrl, connections } = surroundings;
   const by = (provider: string, name: string, config: object) => {
@@ -138,7 +138,18 @@ export function succeedingSteps(surroundings: Surroundings) {
 
 /** Steps that fail, each with a secret in what it may complain of. */
 export function failingSteps(surroundings: Surroundings) {
-  const { worldUrl, tableId, childId, badChildId, connections, agents } = surroundings;
+  return [
+    ...failingCalls(surroundings),
+    ...failingActions(surroundings),
+    ...failingMailAndTransforms(surroundings),
+    ...failingBlocks(surroundings),
+    ...failingAgents(surroundings),
+    same("end", "{{input.note}}"),
+  ];
+}
+
+function failingCalls(surroundings: Surroundings) {
+  const { worldUrl, connections } = surroundings;
   const connectionId = connections["resend"];
   return [
     call(surroundings, "refused", "refuse"),
@@ -165,7 +176,7 @@ export function failingSteps(surroundings: Surroundings) {
       connectionId: connections["rillet"],
       name: `${DECLINE} ${TOKEN}`,
     }),
-    // From here on its connection is paused, so nothing else can be asked of it.
+    // This step pauses its connection, so no later step can use it.
     action(
       "paused",
       "odoo.createContact",
@@ -175,6 +186,11 @@ export function failingSteps(surroundings: Surroundings) {
     ...providerCalls(surroundings)
       .filter(({ id }) => !id.includes("odoo"))
       .map((each) => ({ ...each, id: `bad_${each.id}` })),
+  ];
+}
+
+function failingActions({ tableId }: Surroundings) {
+  return [
     action("insert", "table.insert", { tableId, data: TOKEN }),
     action("answer", "workflow.respond", { output: "{{secrets.BOUND}}" }),
     action("query", "table.query", { tableId, sort: TOKEN, filter: { nope: { values: [TOKEN] } } }),
@@ -188,6 +204,12 @@ export function failingSteps(surroundings: Surroundings) {
     action("diff", "datetime.diff", { from: TOKEN, to: TOKEN, unit: TOKEN }),
     action("hash", "crypto.hash", { algorithm: TOKEN, text: TOKEN }),
     action("hmac", "crypto.hmac", { algorithm: TOKEN, text: "x", key: TOKEN }),
+  ];
+}
+
+function failingMailAndTransforms({ connections }: Surroundings) {
+  const connectionId = connections["resend"];
+  return [
     step("missing", "transform", { mapping: "{{secrets.NOT_THERE}}" }),
     step("nobody", "email", { ...mail, to: TOKEN }),
     step("sender", "email", { ...mail, from: `${TOKEN}@x.example` }),
@@ -196,6 +218,12 @@ export function failingSteps(surroundings: Surroundings) {
     step("throw", "transform", { expression: "$error($string($))", input: { a: TOKEN } }),
     step("number", "transform", { expression: "a + 1", input: { a: TOKEN } }),
     step("boundAway", "transform", { mapping: "{{secrets.BOUND}}" }),
+  ];
+}
+
+function failingBlocks(surroundings: Surroundings) {
+  const { childId, badChildId } = surroundings;
+  return [
     step("branch", "condition", {
       branches: [
         {
@@ -221,11 +249,15 @@ export function failingSteps(surroundings: Surroundings) {
     step("nowhere", "workflow", { workflowId: TOKEN, input: { token: TOKEN } }),
     step("child", "workflow", { workflowId: badChildId, input: { token: TOKEN } }),
     step("boundChild", "workflow", { workflowId: childId, input: "{{secrets.BOUND}}" }),
+  ];
+}
+
+function failingAgents({ agents }: Surroundings) {
+  return [
     ...Object.entries(agents.failing).map(([name, agentId]) =>
       ask(`ask_${name}`, agentId, name === "hangs" ? { timeoutMs: 500 } : {}),
     ),
     ask("noAgent", TOKEN),
     step("boundAsk", "agent", { agentId: agents.answering["writer"], input: "{{secrets.BOUND}}" }),
-    same("end", "{{input.note}}"),
   ];
 }

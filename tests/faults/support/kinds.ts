@@ -1,4 +1,4 @@
-/** A kind of workflow in the mixed load; its output depends on its input `n` alone. */
+/** A kind of workflow in the mixed load, whose output depends on its input `n` alone. */
 export interface Kind {
   name: string;
   steps: readonly unknown[];
@@ -7,7 +7,7 @@ export interface Kind {
 
 /** The workflows of the mixed load. `url` is the receiver of `receiver.ts`. */
 export function makeKinds(url: string): readonly Kind[] {
-  const call = (id: string, path: string, more: object = {}) => ({
+  const call: Call = (id, path, more = {}) => ({
     id,
     type: "action",
     name: id,
@@ -15,8 +15,17 @@ export function makeKinds(url: string): readonly Kind[] {
     config: { method: "POST", url: url + path, body: { n: "{{input.n}}" } },
     ...more,
   });
-  const wait = (id: string, durationMs: number) => step(id, "delay", { durationMs });
-  const sum = (id: string, mapping: unknown) => step(id, "transform", { mapping });
+  return [...simpleKinds(call), ...branchingKinds(call), ...parallelKinds(call)];
+}
+
+/** Makes a step that calls the receiver. */
+type Call = (id: string, path: string, more?: object) => object;
+
+const wait = (id: string, durationMs: number) => step(id, "delay", { durationMs });
+const sum = (id: string, mapping: unknown) => step(id, "transform", { mapping });
+
+/** Kinds of a few steps in a row. */
+function simpleKinds(call: Call): readonly Kind[] {
   return [
     {
       name: "plain",
@@ -35,6 +44,32 @@ export function makeKinds(url: string): readonly Kind[] {
       ],
     },
     {
+      name: "retries",
+      steps: [
+        call("flaky", "/flaky", {
+          retry: {
+            maxAttempts: 10,
+            backoff: "fixed",
+            delayMs: 100,
+            maxDelayMs: 100,
+            jitter: false,
+          },
+        }),
+        sum("out", "{{steps.flaky.output.body.n}}"),
+      ],
+    },
+    {
+      name: "limited",
+      steps: [call("call", "/echo"), sum("out", "{{steps.call.output.body.n}}")],
+      settings: { concurrency: { limit: 3 } },
+    },
+  ];
+}
+
+/** Kinds whose steps branch, or go round. */
+function branchingKinds(call: Call): readonly Kind[] {
+  return [
+    {
       name: "condition",
       steps: [
         step("which", "condition", {
@@ -51,21 +86,6 @@ export function makeKinds(url: string): readonly Kind[] {
       ],
     },
     {
-      name: "retries",
-      steps: [
-        call("flaky", "/flaky", {
-          retry: {
-            maxAttempts: 10,
-            backoff: "fixed",
-            delayMs: 100,
-            maxDelayMs: 100,
-            jitter: false,
-          },
-        }),
-        sum("out", "{{steps.flaky.output.body.n}}"),
-      ],
-    },
-    {
       name: "loop",
       steps: [
         step("each", "loop", {
@@ -79,6 +99,12 @@ export function makeKinds(url: string): readonly Kind[] {
         sum("out", "{{steps.each.output}}"),
       ],
     },
+  ];
+}
+
+/** Kinds whose steps run beside each other. */
+function parallelKinds(call: Call): readonly Kind[] {
+  return [
     {
       name: "parallel",
       steps: [
@@ -113,15 +139,10 @@ export function makeKinds(url: string): readonly Kind[] {
         sum("out", ["{{steps.sure.output.decision}}", "{{steps.call.output.body.n}}"]),
       ],
     },
-    {
-      name: "limited",
-      steps: [call("call", "/echo"), sum("out", "{{steps.call.output.body.n}}")],
-      settings: { concurrency: { limit: 3 } },
-    },
   ];
 }
 
-/** A workflow whose step is a run of another. */
+/** A workflow whose step is a run of another workflow. */
 export function makeParentKind(childWorkflowId: string): Kind {
   const input = { n: "{{input.n}}" };
   return {

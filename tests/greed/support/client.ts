@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { Agent, request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
@@ -46,44 +47,7 @@ export function createClient(baseUrl: string, apiKey: string): Client {
     origin: new URL(baseUrl).origin,
     apiKey,
     call: (method, path, body, signal) =>
-      new Promise((resolve, reject) => {
-        const startedAt = performance.now();
-        const content = body === undefined ? undefined : JSON.stringify(body);
-        const headers = {
-          "x-api-key": apiKey,
-          ...(content === undefined
-            ? {}
-            : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }),
-        };
-        const options = { agent, method, headers, ...(signal === undefined ? {} : { signal }) };
-        const take = (response: IncomingMessage): void => {
-          const chunks: Buffer[] = [];
-          let bytes = 0;
-          response.on("data", (chunk: Buffer) => {
-            if (bytes < KEPT_BYTES_MAX) chunks.push(chunk);
-            bytes += chunk.length;
-          });
-          response.once("error", reject);
-          response.once("end", () => {
-            const ms = performance.now() - startedAt;
-            const status = response.statusCode ?? 0;
-            const kept = bytes <= KEPT_BYTES_MAX ? parse(Buffer.concat(chunks).toString()) : {};
-            const { data = {}, error = null } = kept;
-            const parts = Array.isArray(data) ? { data: {}, items: data } : { data, items: [] };
-            resolve({ status, bytes, ms, ...parts, error });
-          });
-        };
-        const send = (): void => {
-          const sent = request(baseUrl + path, options, take);
-          sent.once("error", (error) => {
-            // The gateway has closed a connection that nobody used for long: this request never came there.
-            if (sent.reusedSocket && isReset(error)) send();
-            else reject(error);
-          });
-          sent.end(content);
-        };
-        send();
-      }),
+      call({ agent, url: baseUrl + path, apiKey }, { method, body, signal }),
     async must(method, path, body) {
       const giveUpAt = performance.now() + PATIENCE_MS;
       for (;;) {
@@ -110,6 +74,54 @@ export function createClient(baseUrl: string, apiKey: string): Client {
     close: () => agent.destroy(),
   };
   return client;
+}
+
+/** Sends one request on a connection of its own, or on one that is free. */
+function call(
+  { agent, url, apiKey }: { agent: Agent; url: string; apiKey: string },
+  { method, body, signal }: { method: string; body: unknown; signal: AbortSignal | undefined },
+): Promise<Reply> {
+  const content = body === undefined ? undefined : JSON.stringify(body);
+  const headers = {
+    "x-api-key": apiKey,
+    ...(content === undefined
+      ? {}
+      : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }),
+  };
+  const options = { agent, method, headers, ...(signal === undefined ? {} : { signal }) };
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const take = (response: IncomingMessage): void => {
+      void readReply(response, startedAt).then(resolve, reject);
+    };
+    const send = (): void => {
+      const sent = request(url, options, take);
+      sent.once("error", (error) => {
+        // The gateway closes idle connections: a request on such a connection never reached it.
+        if (sent.reusedSocket && isReset(error)) send();
+        else reject(error);
+      });
+      sent.end(content);
+    };
+    send();
+  });
+}
+
+/** Reads an answer to its end; a body of more than KEPT_BYTES_MAX is only counted. */
+async function readReply(response: IncomingMessage, startedAt: number): Promise<Reply> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    if (bytes < KEPT_BYTES_MAX) chunks.push(chunk);
+    bytes += chunk.length;
+  });
+  await once(response, "end");
+  const ms = performance.now() - startedAt;
+  const status = response.statusCode ?? 0;
+  const kept = bytes <= KEPT_BYTES_MAX ? parse(Buffer.concat(chunks).toString()) : {};
+  const { data = {}, error = null } = kept;
+  const parts = Array.isArray(data) ? { data: {}, items: data } : { data, items: [] };
+  return { status, bytes, ms, ...parts, error };
 }
 
 function isReset(error: Error): boolean {

@@ -2,7 +2,7 @@ import { providerSettingName } from "@workflow/service";
 import type { ProviderSettings } from "@workflow/service";
 import type { GatewayOptions, SystemOptions } from "../system-types.ts";
 
-/** What a test asks of a system that no setting of a process says. */
+/** A test gave an option that no setting of a process expresses. */
 class NotApartError extends Error {
   override readonly name = "NotApartError";
 
@@ -16,7 +16,7 @@ class NotApartError extends Error {
 
 type Environment = Record<string, string>;
 
-/** What the environment calls the options of a system. */
+/** The environment variables for the options of a system. */
 export function environmentOf(options: SystemOptions): Environment {
   const { leaseMs, mail, connecting, outbound, agents = {}, companyLimits = {} } = options;
   if (connecting?.answerTimeoutMs !== undefined) throw new NotApartError("answerTimeoutMs");
@@ -49,7 +49,7 @@ export function environmentOf(options: SystemOptions): Environment {
   });
 }
 
-/** What the environment calls the options of a gateway. */
+/** The environment variables for the options of a gateway. */
 export function gatewayEnvironmentOf(options: GatewayOptions): Environment {
   const { trustedProxies, corsOrigins, clientTimeouts, rateLimits } = options;
   if (clientTimeouts !== undefined) throw new NotApartError("clientTimeouts");

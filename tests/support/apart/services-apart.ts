@@ -16,12 +16,14 @@ import type { Apart, ApartOptions } from "./start-apart.ts";
 
 const READY_TIMEOUT_MS = 120_000;
 
-/** The database of the system that files without options share; undefined when this one has its own. */
+/**
+ * The database of the system that files without options share; undefined when a file has its own.
+ */
 export function sharedDatabaseUrl(options: SystemOptions): string | undefined {
   return Object.keys(options).length === 0 ? findSharedSystem()?.databaseUrl : undefined;
 }
 
-/** The services as separate processes: those that are shared, or some with these options. */
+/** The services as separate processes: the shared ones, or new ones with these options. */
 export async function startServicesApart(
   databaseUrl: string,
   options: SystemOptions,
@@ -33,10 +35,10 @@ export async function startServicesApart(
   return servicesOf(shared, createScope(), () => {});
 }
 
-/** What no option of a system says, as its services have no processes in general. */
+/** Options that systems in one process do not have. */
 export type MoreApart = Pick<ApartOptions, "replicas" | "onLine" | "environment" | "rootOf">;
 
-/** The services as separate processes that nobody else uses. */
+/** The services as separate processes of one file. */
 export async function startOwnServices(
   databaseUrl: string,
   options: SystemOptions,
@@ -82,7 +84,7 @@ function servicesOf(system: SharedSystem, scope: Scope, onLine: (line: string) =
   };
 }
 
-/** What of the processes tests use beside the origin. */
+/** The addresses of the parts, and the settings for one more gateway. */
 export function describeParts(
   parts: Parts,
 ): Pick<SharedSystem, "grpcAddresses" | "gatewayEnvironment"> {
@@ -108,12 +110,12 @@ function environmentOfAnother(
   { gatewayEnvironment }: SharedSystem,
   options: GatewayOptions,
 ): Record<string, string> {
-  // There is no balancer in front of it.
+  // No balancer stands in front of this gateway.
   const alone = { ...gatewayEnvironment, TRUSTED_PROXIES: "0" };
   return { ...alone, ...gatewayEnvironmentOf(options) };
 }
 
-/** One more gateway of a system, which ends with the scope unless it is stopped before. */
+/** Starts one more gateway of a system, which ends with the scope unless a test stops it before. */
 async function startAnother(
   environment: Readonly<Record<string, string>>,
   onLine: (line: string) => void,

@@ -1,7 +1,7 @@
 import type { TestTokens } from "@workflow/testkit";
 import { z } from "zod";
 
-/** Variable by which the run's set-up tells the files of the system that they share. */
+/** The variable in which the run's set-up describes the shared system. */
 export const SHARED_SYSTEM = "WORKFLOW_TEST_SHARED_SYSTEM";
 
 const pair = z.object({
@@ -27,14 +27,14 @@ const sharedSystem = z.object({
     integrations: z.string(),
     webhooks: z.string(),
   }),
-  /** With which one more gateway of it can be started. */
+  /** The settings with which one more gateway can start. */
   gatewayEnvironment: z.record(z.string(), z.string()),
 });
 
 /** A system of separate processes that several test files use. */
 export type SharedSystem = z.output<typeof sharedSystem> & { keys: TestTokens["keys"] };
 
-/** The one that the run's set-up has started; null when there is none. */
+/** The system that the run's set-up has started; null when there is none. */
 export function findSharedSystem(): SharedSystem | null {
   const text = process.env[SHARED_SYSTEM];
   return text === undefined ? null : sharedSystem.parse(JSON.parse(text));

@@ -11,27 +11,27 @@ import type { Facts, ProcessPlan, Replicas } from "../../../deploy/dev/src/separ
 export interface ApartOptions {
   databaseUrl: string;
   tokens: TestTokens;
-  /** Settings besides those that every part needs. */
+  /** Settings besides those of every part. */
   environment?: Readonly<Record<string, string>>;
-  /** By default a server of its own. */
+  /** The NATS server; by default a server of its own. */
   natsUrl?: string;
-  /** In the form of SECRETS_KEK; by default a new one. */
+  /** The keys in the form of SECRETS_KEK; by default a new one. */
   secretsKek?: string;
-  /** By default those of `npm run start:separate`. */
+  /** The number of processes of each part; by default that of `npm run start:separate`. */
   replicas?: Partial<Replicas>;
-  /** By default all of them on 127.0.0.1. */
+  /** The host of each part; by default 127.0.0.1 for all. */
   placeOf?: NonNullable<Facts["placeOf"]>;
-  /** By default all of them run this tree's code. */
+  /** The tree whose code each part runs; by default this one. */
   rootOf?: NonNullable<Facts["rootOf"]>;
   /** Gets every line that is logged. */
   onLine?: (line: string) => void;
-  /** Whether it resolves at once, instead of when everything is ready. */
+  /** Whether the start resolves at once, instead of when everything is ready. */
   isImpatient?: boolean;
 }
 
 /** The parts of a system as processes of their own, with a balancer before the gateways. */
 export interface Apart {
-  /** The balancer's. */
+  /** The origin of the balancer. */
   origin: string;
   parts: Parts;
   /** The origin of one gateway, such as `gateway-2`. */
@@ -39,17 +39,17 @@ export interface Apart {
   natsUrl: string;
 }
 
-/** Below what the gateways of one test server have to share. */
+/** The connections of a pool, few enough for all gateways of one test server. */
 const POOL_SIZE = "5";
 const READY_TIMEOUT_MS = 150_000;
 
-/** Settings under which tests judge what comes of requests, not how many there may be. */
+/** Settings for tests about the results of requests, not about how many there may be. */
 const TEST_SETTINGS = {
   DATABASE_POOL_SIZE: POOL_SIZE,
   WORKER_CONCURRENCY: "50",
   OUTBOUND_ALLOW_PRIVATE: "true",
   GRPC_REFLECTION: "false",
-  // Where nobody is there while parts stop.
+  // No client is there while parts stop.
   STOP_DELAY_MS: "0",
   // The balancer.
   TRUSTED_PROXIES: "1",

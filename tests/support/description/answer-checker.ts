@@ -6,20 +6,20 @@ import { HeaderChecker } from "./answer-headers.ts";
 import type { ReceivedHeaders } from "./answer-headers.ts";
 import type { DescribedOperation, Description } from "./description.ts";
 
-/** What came back for a request. */
+/** The answer to a request. */
 export interface ReceivedAnswer {
   method: string;
-  /** Of the address, as it was sent. */
+  /** The path of the address, as the test sent it. */
   pathname: string;
   status: number;
   headers: ReceivedHeaders;
-  /** Null where nobody has read it to its end. */
+  /** The body; null where the test has not read it to its end. */
   body: string | null;
 }
 
-/** What an answer was checked against, and what is wrong with it. */
+/** The description of an answer, and the differences from it. */
 export interface Verdict {
-  /** `GET /workflows/{id} 404 NOT_FOUND`, a success without a code. */
+  /** The operation, status and code: `GET /workflows/{id} 404 NOT_FOUND`; a success has no code. */
   seen: string;
   problems: string[];
 }
@@ -45,11 +45,11 @@ export class AnswerChecker {
     this.#headers = new HeaderChecker(description, this.#ajv);
   }
 
-  /** Null for what is no operation: an unknown path or method. */
+  /** The operation; null for an unknown path or method. */
   check(answer: ReceivedAnswer): Verdict | null {
     const operation = this.#description.find(answer.method, answer.pathname);
     if (operation === undefined) return null;
-    // Of reads that change something there is no HEAD, and of no operation a 405.
+    // A read that changes something has no HEAD, and a 405 belongs to no operation.
     if (answer.status === 405) return null;
     const head = `${operation.name} ${answer.status}`;
     const fail = (problem: string): Verdict => ({
@@ -106,7 +106,7 @@ export class AnswerChecker {
   }
 }
 
-/** Clients have to expect members that are new; here one that is not described is a fault. */
+/** Clients have to expect new members; here a member without a description is a fault. */
 function closeAnswers(document: object): void {
   for (const schema of answerObjects(document)) schema["additionalProperties"] ??= false;
 }
@@ -117,7 +117,7 @@ function createAjv(): Ajv2020 {
   return ajv;
 }
 
-/** Whether a text is of a type that is told line by line; of others, such as CSV, anything is. */
+/** Whether a text fits a type that consists of lines; any text fits other types, such as CSV. */
 function isTold(type: string, body: string): boolean {
   const lines = body.split("\n").filter((line) => line !== "");
   if (type === "application/jsonl") return lines.every(isJsonText);

@@ -19,8 +19,8 @@ export class HeaderChecker {
   }
 
   /**
-   * What is wrong: a header that is described as always there is missing, one has a value of another form, or one that
-   * the description knows is there although it has none of it for this answer.
+   * The faults: a described header that is always there is missing, a value has another form, or a known header is
+   * there although this answer has none of it.
    */
   check({ headers: described }: DescribedOperation, status: number, given: ReceivedHeaders) {
     const ofStatus = described.get(String(status));

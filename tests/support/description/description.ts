@@ -4,7 +4,7 @@ import { z } from "zod";
 /** The description of the API that the gateway serves. */
 export const DESCRIPTION_FILE = new URL("../../../services/gateway/openapi.json", import.meta.url);
 
-/** The story of which its examples are made. */
+/** The story from which the examples come. */
 export const EXAMPLES_FILE = new URL("../../../services/gateway/examples.json", import.meta.url);
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
@@ -31,16 +31,16 @@ const documentSchema = z.looseObject({
 
 /** A header of an answer. */
 export interface DescribedHeader {
-  /** Whether it is there always. */
+  /** Whether the header is always there. */
   isRequired: boolean;
   isInteger: boolean;
-  /** JSON pointer of its schema, escaped for a URI. */
+  /** The JSON pointer of its schema, escaped for a URI. */
   schema: string;
 }
 
-/** An operation as far as its answers go. */
+/** The answers of an operation. */
 export interface DescribedOperation {
-  /** `GET /workflows/{id}`, as the document writes the path. */
+  /** The name, `GET /workflows/{id}`, with the path of the document. */
   name: string;
   operationId: string;
   summary: string;
@@ -55,20 +55,20 @@ export interface DescribedOperation {
   codes: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Where a path ends, and what is there. */
+/** A node at the end of a path. */
 interface Followed {
   at: readonly string[];
   value: unknown;
 }
 
-/** The document, to be asked for the operation of a request. */
+/** The document, which finds the operation of a request. */
 export class Description {
   readonly document: object;
   readonly operations: readonly DescribedOperation[];
-  /** Of all headers that some answer is described with. */
+  /** The names of all headers in the description of some answer. */
   readonly headerNames: readonly string[];
   readonly #byPattern: readonly { pattern: RegExp; operation: DescribedOperation }[];
-  /** What references lead to: thousands of them name the same few hundred things. */
+  /** The targets of references: thousands of references name the same few hundred targets. */
   readonly #followed = new Map<string, Followed>();
 
   constructor(document: object) {
@@ -109,7 +109,7 @@ export class Description {
       }));
   }
 
-  /** The operation that a request is for; undefined when the document has none. */
+  /** The operation of a request; undefined when the document has none. */
   find(method: string, pathname: string): DescribedOperation | undefined {
     const wanted = method === "HEAD" ? "get" : method.toLowerCase();
     return this.#byPattern.find(
@@ -117,7 +117,9 @@ export class Description {
     )?.operation;
   }
 
-  /** The JSON pointer, escaped for a URI, of what the path names, references on the way followed. */
+  /**
+   * The JSON pointer, escaped for a URI, of the node at a path; references on the way are followed.
+   */
   resolve(path: readonly string[]): string {
     return pointerOf(this.#follow(path).at);
   }
@@ -139,7 +141,7 @@ export class Description {
     );
   }
 
-  /** They stand as the names of examples, one for each code. */
+  /** The names of examples are the codes, one for each. */
   #codesOf(path: readonly string[]): string[] {
     const { value } = this.#follow([...path, "content", "application/json", "examples"]);
     return Object.keys(value ?? {});
@@ -166,7 +168,7 @@ export class Description {
   }
 }
 
-/** Reads the description as it lies in the sources. */
+/** Reads the description from the sources. */
 export async function readDescription(): Promise<Description> {
   const document = z.looseObject({}).parse(JSON.parse(await readFile(DESCRIPTION_FILE, "utf8")));
   return new Description(document);
@@ -186,10 +188,10 @@ export const toldSchema = z.array(
   }),
 );
 
-/** A request of the story that the examples are made of, and its answer, as they went over the wire. */
+/** A request of the story behind the examples, and its answer, as they went over the wire. */
 export type Told = z.output<typeof toldSchema>[number];
 
-/** Reads the story as it lies in the sources. */
+/** Reads the story from the sources. */
 export async function readExamples(): Promise<Told[]> {
   return toldSchema.parse(JSON.parse(await readFile(EXAMPLES_FILE, "utf8")));
 }

@@ -2,11 +2,11 @@ import { z } from "zod";
 
 /** An example in the document, and the schema beside it. */
 interface FoundExample {
-  /** For people: where it stands. */
+  /** The place of the example, for people. */
   at: string;
-  /** JSON pointer of its schema, escaped for a URI. */
+  /** The JSON pointer of its schema, escaped for a URI. */
   schema: string;
-  /** Undefined where a schema has no example. */
+  /** The example; undefined where a schema has none. */
   value: unknown;
 }
 
@@ -31,7 +31,9 @@ function walk(value: unknown, path: readonly string[]): FoundExample[] {
   return Object.entries(members).flatMap(([name, member]) => walk(member, [...path, name]));
 }
 
-/** What holds a schema is a media type, a parameter or a header; elsewhere `schema` may be a member's name. */
+/**
+ * A schema belongs to a media type, a parameter or a header; elsewhere `schema` may be a member's name.
+ */
 function isHolder(path: readonly string[]): boolean {
   const [holder = "", name = ""] = path.slice(-2);
   if (path.includes("schemas")) return false;

@@ -1,7 +1,7 @@
 const BY_OTHERS = "another request has to change the object between two statements of this one";
 /**
  * Answers that operations declare and that depend on which of two requests comes first, so that a run of the tests
- * may get them or not; and what has to happen for them. `npm run answers` fails for others that no test got.
+ * may get them or not, with the event that each needs. `npm run answers` fails for other answers that no test got.
  */
 export const UNSEEN_ANSWERS: Readonly<Record<string, string>> = {
   "PUT /workflows/{id} 409 CONFLICT": `${BY_OTHERS}, five times in a row`,

@@ -1,9 +1,9 @@
 import type { AnswerChecker, ReceivedAnswer } from "./answer-checker.ts";
 
-/** On every answer of the gateway (D8), and on none of those that stand in for the outside world. */
+/** A header of every answer of the gateway (D8), and of no double. */
 const OURS = 'rel="service-desc"';
 
-/** What the answers to the tests of a file were, and what the description does not say of them. */
+/** The answers to the tests of a file, and their differences from the description. */
 export const seenAnswers = new Set<string>();
 let problems: string[] = [];
 let checker: Promise<AnswerChecker> | undefined;
@@ -13,7 +13,7 @@ export function isOurs(headers: { get(name: string): string | null }): boolean {
   return headers.get("link")?.includes(OURS) === true;
 }
 
-/** Compares an answer with the description, and keeps what is wrong until somebody takes it. */
+/** Compares an answer with the description, and keeps the differences until `takeProblems`. */
 export async function judgeAnswer(answer: ReceivedAnswer): Promise<void> {
   const { check } = await loadChecker();
   const verdict = check(answer);
@@ -22,14 +22,14 @@ export async function judgeAnswer(answer: ReceivedAnswer): Promise<void> {
   problems.push(...verdict.problems);
 }
 
-/** What was wrong since it was asked for last, each problem once. */
+/** The differences since the last call, each once. */
 export function takeProblems(): string[] {
   const found = [...new Set(problems)];
   problems = [];
   return found;
 }
 
-/** Loaded with the first answer: most test files of packages get none. */
+/** The checker is loaded with the first answer: most test files of packages get none. */
 async function loadChecker(): Promise<Pick<AnswerChecker, "check">> {
   checker ??= createChecker();
   const loaded = await checker;

@@ -1,6 +1,9 @@
 import { createRequire } from "node:module";
 
-/** What is used of highlight.js. Its own types bring those of browsers with them, into every file of the project. */
+/**
+ * The parts of highlight.js that the site uses. Its own types would bring those of browsers into every file of the
+ * project.
+ */
 interface Highlighter {
   getLanguage(name: string): object | undefined;
   highlight(code: string, options: { language: string }): { value: string };
@@ -11,8 +14,7 @@ const highlighter: Highlighter = require("highlight.js");
 
 /**
  * Code as HTML, its words in elements with classes.
- *
- * @returns null when the language is none that is known
+ * @returns null for an unknown language
  */
 export function highlight(code: string, language: string): string | null {
   if (highlighter.getLanguage(language) === undefined) return null;

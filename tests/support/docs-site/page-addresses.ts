@@ -8,17 +8,19 @@ export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 const ELSEWHERE = /^(?:https:\/\/|http:\/\/localhost[:/])/;
 
-/** What the root of the repository calls by another name, and what has a reference of its own. */
+/** Files that the site calls by another name, and those with a reference of their own. */
 const NAMES: Readonly<Record<string, string>> = {
   "README.md": "docs/README.md",
   "proto/workflow": "/docs/grpc",
 };
 
-/** Whose files are pages once a page leads to them. Other folders are for those who have the repository. */
+/**
+ * Folders whose files become pages once a page leads to them. Other folders are for people with the repository.
+ */
 const SHOWN_FOLDERS = /^(?:docs|examples)\//;
 const SHOWN_FILES = new Set<string>(SECTIONS.flatMap(({ files }) => [...files]));
 
-/** What a link of a file leads to: a page, another address, or what only the repository has. */
+/** The target of a link: a page, another address, or a file that only the repository has. */
 export type LinkTarget =
   | { kind: "elsewhere" }
   | { kind: "address" }
@@ -26,10 +28,9 @@ export type LinkTarget =
   | { kind: "repository"; file: string };
 
 /**
- * Where a link leads.
- *
- * @param file the file that the link stands in, from the root of the repository
- * @throws Error when it leads to nothing in the repository
+ * The target of a link.
+ * @param file the file with the link, from the root of the repository
+ * @throws Error when the link leads to nothing in the repository
  */
 export function resolveLink(href: string, file: string): LinkTarget {
   if (ELSEWHERE.test(href)) return { kind: "elsewhere" };

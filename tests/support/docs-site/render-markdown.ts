@@ -8,7 +8,7 @@ import { pathOfPage, resolveLink } from "./page-addresses.ts";
 /** A part of a page that begins with a heading, as the search knows it. */
 export interface PageSection {
   id: string;
-  /** Of its heading: 1 to 6. */
+  /** The level of its heading: 1 to 6. */
   level: number;
   heading: string;
   text: string;
@@ -19,18 +19,20 @@ export interface RenderedPage {
   title: string;
   html: string;
   sections: PageSection[];
-  /** Files that it leads to, with the anchor there; empty for the file as a whole. */
+  /**
+   * The files that the page leads to, with the anchors there; an empty anchor stands for the whole file.
+   */
   links: { file: string; fragment: string }[];
 }
 
-/** Languages whose blocks, one behind the other, are the same thing said again. */
+/** Languages whose neighbouring blocks say the same. */
 const VARIANTS: Readonly<Record<string, string>> = {
   sh: "Shell",
   python: "Python",
   ts: "TypeScript",
 };
 
-// What authors write in tags is text, and addresses of scripts are no links: both are the library's default.
+// Tags of authors are text, and addresses of scripts are no links: both are the library's default.
 const markdown = new MarkdownIt({ html: false });
 const { escapeHtml } = markdown.utils;
 markdown.renderer.rules["table_open"] = () => '<div class="table"><table>\n';
@@ -46,8 +48,7 @@ markdown.renderer.rules["image"] = () => {
 
 /**
  * Renders a Markdown file.
- *
- * @param file its path from the root of the repository, from which links are resolved
+ * @param file its path from the root of the repository, which resolves links
  */
 export function renderMarkdown(file: string, text: string): RenderedPage {
   const tokens = markdown.parse(text, {});
@@ -59,7 +60,7 @@ export function renderMarkdown(file: string, text: string): RenderedPage {
   return { title: first.heading, html, sections, links };
 }
 
-/** Renders a file of code, whole. */
+/** Renders a whole file of code. */
 export function renderCode(file: string, text: string): RenderedPage {
   const extension = file.slice(file.lastIndexOf(".") + 1);
   const html = `<h1 id="source">${escapeHtml(file)}</h1>\n${preformatted(text, extension)}`;
@@ -67,7 +68,7 @@ export function renderCode(file: string, text: string): RenderedPage {
   return { title: file, html, sections: [section], links: [] };
 }
 
-/** Gives each heading the id that GitHub would, and gathers the text below it. */
+/** Gives each heading the id that GitHub gives it, and gathers the text below it. */
 function nameHeadings(tokens: readonly Token[]): PageSection[] {
   const slugger = new GithubSlugger();
   const sections: PageSection[] = [];
@@ -89,7 +90,7 @@ function nameHeadings(tokens: readonly Token[]): PageSection[] {
   return sections;
 }
 
-/** What a reader sees of a token. */
+/** The text of a token that a reader sees. */
 function wordsOf(token: Token): string {
   if (token.type === "fence" || token.type === "code_block") return token.content;
   return (token.children ?? [])
@@ -125,7 +126,7 @@ function resolveLinks(tokens: Token[], file: string): RenderedPage["links"] {
   return links;
 }
 
-/** Puts blocks of several languages that follow each other into one, from which a reader chooses. */
+/** Joins neighbouring blocks of several languages into one, from which a reader chooses. */
 function joinVariants(tokens: Token[]): Token[] {
   const joined: Token[] = [];
   let count = 0;
@@ -166,7 +167,7 @@ ${blocks.map(codeBlock).join("")}</fieldset>
 `;
 }
 
-/** Cells say by a class where their text stands: the policy of the pages has no place for styles in them. */
+/** A class gives each cell its alignment: the policy of the pages forbids styles in cells. */
 function alignedCell(tokens: readonly Token[], at: number): string {
   const { tag = "td", attrs = [] } = tokens[at] ?? {};
   const [, style] = attrs?.find(([name]) => name === "style") ?? [];

@@ -10,15 +10,15 @@ import { SECTIONS } from "./site-sections.ts";
 
 const DECISIONS = "docs/adr/README.md";
 
-/** The documentation as it is committed, and what it was made of. */
+/** The committed documentation, and its sources. */
 export interface RenderedSite {
-  /** Texts of the files below the gateway's folder of pages, by name. */
+  /** The texts of the files below the gateway's folder of pages, by name. */
   files: ReadonlyMap<string, string>;
-  /** By their file, from the root of the repository. */
+  /** The pages by their file, from the root of the repository. */
   pages: ReadonlyMap<string, RenderedPage>;
 }
 
-/** Renders every file of `docs/`, and every other one that a page leads to. */
+/** Renders every file of `docs/`, and every other file that a page leads to. */
 export async function renderSite(): Promise<RenderedSite> {
   const listed = await filesOfDocs();
   const sections = sectionsOf(listed);
@@ -65,7 +65,7 @@ function sectionsOf(listed: readonly string[]): { title: string; files: string[]
   });
 }
 
-/** Renders files, then those that they lead to, until there are no more. */
+/** Renders files, then the files that they lead to, until there are no more. */
 async function renderAll(files: readonly string[]): Promise<Map<string, RenderedPage>> {
   const pages = new Map<string, RenderedPage>();
   const waiting = [...files];
@@ -81,7 +81,7 @@ async function renderAll(files: readonly string[]): Promise<Map<string, Rendered
   return pages;
 }
 
-/** A list of all decisions, in Markdown, which the folder shows by itself where it is browsed. */
+/** A list of all decisions in Markdown; people who browse the folder see its files. */
 async function listDecisions(): Promise<string> {
   const files = (await filesOfDocs()).filter((file) => /^docs\/adr\/\d/.test(file));
   const lines = await Promise.all(
@@ -93,7 +93,10 @@ async function listDecisions(): Promise<string> {
   return lines.join("\n");
 }
 
-/** What is searched: a line for each section, of the page's path and title, and the section's id, heading and text. */
+/**
+ * The index of the search: for each section a line with the page's path and title, the section's id, its heading
+ * and its text.
+ */
 function searchText(pages: ReadonlyMap<string, RenderedPage>): string {
   const rows = [...pages]
     .filter(([file]) => file.endsWith(".md"))

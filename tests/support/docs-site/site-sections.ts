@@ -1,6 +1,6 @@
 /**
- * The navigation: what a group is called, and its files. A file of `docs/` that is in none of them comes at the end of
- * the group whose folder it lies in.
+ * The navigation: the name of each group, and its files. Another file of `docs/` comes at the end of the group of
+ * its folder.
  */
 export const SECTIONS = [
   {

@@ -1,11 +1,11 @@
 import type { ProtoFile } from "./proto-model.ts";
 import { escapeHtml } from "./render-comment.ts";
 
-/** What the page shows a call of. */
+/** The call that the page shows. */
 const EXAMPLE = { service: "workflow.workflows.v1.WorkflowsService", method: "GetWorkflow" };
 const EXAMPLE_FIELD = "workflow_id";
 
-/** Where each service listens unless its setting says otherwise. */
+/** The default address of each service. */
 const LISTENERS = [
   ["workflow.workflows", "WORKFLOWS_GRPC_ADDR", "127.0.0.1:50051"],
   ["workflow.runs", "RUNS_GRPC_ADDR", "127.0.0.1:50052"],
@@ -14,7 +14,7 @@ const LISTENERS = [
   ["workflow.webhooks", "WEBHOOKS_GRPC_ADDR", "127.0.0.1:50055"],
 ] as const;
 
-/** How a service is called; Error when the method of the example is gone. */
+/** The way to call a service. Throws when the method of the example is gone. */
 export function introduction(files: readonly ProtoFile[]): string {
   checkExample(files);
   const { service, method } = EXAMPLE;

@@ -21,14 +21,14 @@ import type {
 
 const PROTO_FOLDER = fileURLToPath(new URL("../../../proto", import.meta.url));
 
-/** What a comment stands above. */
+/** The element below a comment. */
 interface Documented {
   name: string;
-  /** As written, without the slashes; empty when there is none. */
+  /** The text without the slashes; empty when there is none. */
   comment: string;
 }
 
-/** A type by what is shown; `fullName` when it is a message or enum. */
+/** A type as the page shows it; `fullName` for a message or an enum. */
 export interface TypeName {
   text: string;
   fullName?: string | undefined;
@@ -87,10 +87,10 @@ export async function readProtos(): Promise<ProtoFile[]> {
   }
 }
 
-/** Says what stands above the element at a path of field numbers of `descriptor.proto`. */
+/** The comment above the element at a path of field numbers of `descriptor.proto`. */
 type CommentAt = (path: readonly number[]) => string;
 
-/** Numbers of fields in `descriptor.proto`, of which paths to elements consist. */
+/** The field numbers of `descriptor.proto` in paths to elements. */
 const AT = {
   package: 2,
   message: 4,
@@ -131,7 +131,7 @@ function toProtoFile(file: FileDescriptorProto): ProtoFile {
   };
 }
 
-/** Where an element stands: in which scope, at which path. */
+/** The place of an element: its scope and its path. */
 interface Place {
   scope: string;
   path: number[];
@@ -200,7 +200,7 @@ function withNested(
   };
 }
 
-/** The compiler makes one for each optional field, too; those nobody wrote. */
+/** The compiler also makes a oneof for each optional field, which no author wrote. */
 function declaredOneofs(
   message: DescriptorProto,
   commentAt: (index: number) => string,

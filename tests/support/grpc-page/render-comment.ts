@@ -1,4 +1,6 @@
-/** Decisions and ADRs stand in comments for those who work on the services; readers have neither. */
+/**
+ * Decisions and ADRs in comments are for people who work on the services; readers of the page have neither.
+ */
 const CITATIONS = / \((?:D\d+[a-z]?|ADR \d+)(?:, (?:D\d+[a-z]?|ADR \d+))*\)/g;
 
 /** A comment as HTML paragraphs. */
@@ -9,7 +11,7 @@ export function paragraphs(comment: string): string {
     .join("\n");
 }
 
-/** A comment as HTML within a line; what stands in backticks is code. */
+/** A comment as HTML within a line; text in backticks is code. */
 export function inline(comment: string): string {
   const text = comment.replaceAll(/\s+/g, " ").trim().replaceAll(CITATIONS, "");
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, "<code>$1</code>");

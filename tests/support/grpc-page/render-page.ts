@@ -141,7 +141,7 @@ ${rows.join("\n")}
 </table>`;
 }
 
-/** Types of Google are described elsewhere: they are named in full. */
+/** Types of Google have their description elsewhere, so their full names are shown. */
 function typeLink({ text, fullName }: TypeName, known: ReadonlySet<string>): string {
   if (fullName === undefined) return escapeHtml(text);
   return known.has(fullName) ? linkTo(fullName, text) : escapeHtml(fullName);

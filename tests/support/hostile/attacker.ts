@@ -9,10 +9,10 @@ import type { Attack, Write } from "./attacks.ts";
 import { fieldOf, NAMED_OTHERWISE, namesField } from "./judge-refusal.ts";
 import type { Outcome } from "./judge-refusal.ts";
 
-/** So many at a time: the services wait for Postgres most of the time. */
+/** The number of attacks at a time: the services wait for Postgres most of the time. */
 const CONCURRENCY = 8;
 
-/** Sends attacks to a system and keeps what came of them, for all tests. */
+/** Sends attacks to a system and keeps their answers for all tests. */
 export class Attacker {
   /** A request of a route that succeeds. */
   readonly prepare: (route: Route) => Promise<LiveRequest>;
@@ -27,22 +27,22 @@ export class Attacker {
     this.prepare = createLiveRequests(system);
   }
 
-  /** Every attack on a route, with its answer: sent once. */
+  /** Every attack on a route with its answer, each sent once. */
   outcomesOf(route: Route): Promise<Outcome[]> {
     const known = this.#outcomes.get(route) ?? this.#attackAll(route);
     this.#outcomes.set(route, known);
     return known;
   }
 
-  /** Sends one request, as often as it is sent away for another that is under way. */
+  /** Sends one request, and repeats it while the system is busy with another one. */
   send(route: Route, toRequest: Write, { headers, ...live }: LiveRequest): Promise<RawAnswer> {
     const { method } = route;
-    // Tries to sign in are limited by address.
+    // Sign-ins are limited by address.
     const sender = route.path.startsWith("/auth/") ? { from: this.#nextSender() } : {};
     const request = { method, headers, ...sender, ...toRequest({ headers, ...live }) };
     return waitFor(async () => {
       const answer = await sendRaw(this.#system, request);
-      // Of a company's evaluations one is under way at a time: whoever is sent away has not been judged.
+      // A company has one evaluation under way at a time: a refusal for that says nothing about the attack.
       return answer.status === 429 && answer.text.includes('"limit":"evaluations"') ? null : answer;
     });
   }
@@ -59,7 +59,8 @@ export class Attacker {
         control: null,
       };
       if (route.method === "GET" || !mayBeOfObject(first)) return first;
-      // An attack that was let in may have used the object up: once more with the next one, and then with its own.
+      // An attack that was let in may have used the object up: the attack comes once more with the next object, and
+      // then with its own.
       if (live === mine) live = this.prepare(route);
       const second = { ...first, answer: await this.send(route, toRequest, await live) };
       if (!mayBeOfObject(second)) return second;
@@ -69,8 +70,8 @@ export class Attacker {
   }
 
   /**
-   * Where a refusal names another field, what stands around the hostile value may be the reason: one such request for
-   * each field tells.
+   * A refusal that names another field may come from the values around the hostile one, which one such request for
+   * each field shows.
    */
   async #withControls(route: Route, given: readonly Outcome[]): Promise<Outcome[]> {
     const controls = new Map<string, Promise<RawAnswer>>();

@@ -5,22 +5,26 @@ import { HOSTILE_QUERIES, HOSTILE_SEGMENTS, HOSTILE_VALUES } from "../hostile-va
 import { pathOf } from "../live-requests.ts";
 import type { LiveRequest } from "../live-requests.ts";
 
-/** What one request is to bring about, apart from the objects that it names. */
+/** The content of one request, apart from the objects that it names. */
 export interface Attack {
   readonly route: Route;
-  /** `body steps.0.id: NUL` */
+  /** The name, such as `body steps.0.id: NUL`. */
   readonly name: string;
-  /** Where the hostile value stands: what a refusal for its sake names. Null: it is about no field. */
+  /**
+   * The place of the hostile value, which a refusal has to name; null where the attack is about no field.
+   */
   readonly place: readonly string[] | null;
   readonly toRequest: Write;
-  /** The same without anything hostile. */
+  /** The same request without anything hostile. */
   readonly toControl: Write;
 }
 
-/** Writes a request with the objects that there are. */
+/** Writes a request with the objects that exist. */
 export type Write = (live: LiveRequest) => { path: string; body: string | undefined };
 
-/** Of so many values each field gets one; the next field gets the next ones. `HOSTILE=all` tries all on each. */
+/**
+ * Each field gets one in this many values, and the next field the next ones. `HOSTILE=all` tries all on each.
+ */
 export const SHARE = process.env["HOSTILE"] === "all" ? 1 : 4;
 
 function shareOf<Value>(values: readonly Value[], field: number): readonly Value[] {

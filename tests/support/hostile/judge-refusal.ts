@@ -4,11 +4,11 @@ import type { RawAnswer } from "../live-requests.ts";
 import { nameOf } from "../route-requests.ts";
 import type { Attack } from "./attacks.ts";
 
-/** What a refusal says, however much was wrong. */
+/** The greatest length of a refusal, however many faults there were. */
 const REFUSAL_CHARS_MAX = 64 * 1024;
 
 const POSITION = "the rest of the position is missing, which is what is said";
-/** Fields whose refusal may name no field, or others, and why. */
+/** Fields whose refusal may name no field or another one, and the reasons. */
 export const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
   "POST /tables/{id}/rows/batch body insert": "the changes of three lists are counted together",
   "PATCH /dashboards/{id}/widgets/{widgetId} body x": POSITION,
@@ -17,11 +17,13 @@ export const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
   "PATCH /dashboards/{id}/widgets/{widgetId} body h": POSITION,
 };
 
-/** What came of an attack. */
+/** The result of an attack. */
 export interface Outcome {
   attack: Attack;
   answer: RawAnswer;
-  /** What is said of the same request with a value of the right kind there; null where nobody had to ask. */
+  /**
+   * The answer to the same request with a value of the right kind there; null where no request was needed.
+   */
   control: RawAnswer | null;
 }
 
@@ -31,7 +33,7 @@ const refusal = z.object({
 });
 const violations = z.array(z.object({ path: z.array(z.string()), message: z.string() }));
 
-/** What is wrong with the answer to an attack; null when nothing is. */
+/** The fault of the answer to an attack; null when there is none. */
 export function faultOf({ attack, answer, control }: Outcome): string | null {
   const { status, text } = answer;
   if (status >= 500 && !isOfOthers(attack.route, answer)) return "a server error";
@@ -46,13 +48,13 @@ export function faultOf({ attack, answer, control }: Outcome): string | null {
   return namesField(attack, answer) ? null : "the field is not named";
 }
 
-/** A provider that fails is no fault of ours, of the operations that declare to ask one. */
+/** A provider that fails is no fault of the operations that declare to call one. */
 function isOfOthers({ errors }: Route, { status, text }: RawAnswer): boolean {
   const code = refusal.safeParse(parse(text)).data?.error.code;
   return status === 502 && code === "UPSTREAM_ERROR" && errors.includes(code);
 }
 
-/** Whether a refusal names only what a request without anything hostile is refused for, too. */
+/** Whether a refusal names only faults that the request without anything hostile has, too. */
 function saysSame(answer: RawAnswer, control: RawAnswer): boolean {
   const named = new Set(namedBy(control).map((path) => path.join("\n")));
   const said = namedBy(answer);
@@ -64,11 +66,11 @@ function namedBy({ text }: RawAnswer): (readonly string[])[] {
   return (violations.safeParse(error?.details).data ?? []).map(({ path }) => path);
 }
 
-/** `POST /tables body name` */
+/** The name of a field, such as `POST /tables body name`. */
 export function fieldOf({ route, name }: Attack): string {
   return `${nameOf(route)} ${name.split(":")[0]}`;
 }
-/** Whether a refusal for the sake of a field says so; true of any other answer. */
+/** Whether a refusal for a field names it; true for any other answer. */
 export function namesField({ place }: Attack, answer: RawAnswer): boolean {
   const { error } = refusal.safeParse(parse(answer.text)).data ?? {};
   if (place === null || !["BAD_REQUEST", "VALIDATION_ERROR"].includes(error?.code ?? ""))
@@ -76,11 +78,11 @@ export function namesField({ place }: Attack, answer: RawAnswer): boolean {
   return namedBy(answer).some((path) => isAbout(path, place));
 }
 
-/** Whether one is in the other. */
+/** Whether one path is in the other. */
 function isAbout(path: readonly string[], place: readonly string[]): boolean {
   const length = Math.min(path.length, place.length);
   const sameStart = path.slice(0, length).join("\n") === place.slice(0, length).join("\n");
-  // A list in a query is named as it was written: `limit[]`.
+  // The name of a list in a query is the written one: `limit[]`.
   return length > 0 && (sameStart || path[0]?.startsWith(`${place[0]}[`) === true);
 }
 
@@ -92,12 +94,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** Not for reasons that pass: too many questions at a time, a provider that does not answer. */
+/**
+ * Reasons that pass do not count: too many questions at a time, a provider that does not answer.
+ */
 export function isRefused({ answer: { status } }: Outcome): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-/** How a field was refused. */
+/** The way in which a field was refused. */
 export function wayOf({ attack, answer }: Outcome): string {
   const { data } = refusal.safeParse(parse(answer.text));
   const [field = ""] = attack.name.split(":");

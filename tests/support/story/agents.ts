@@ -4,7 +4,7 @@ import type { Storyteller } from "./storyteller.ts";
 const QUESTION = { input: { document: "Invoice 42 of Example Ltd, total 129.50" } };
 const ANSWER = { text: '{"total":129.5}', usage: { inputTokens: 180, outputTokens: 12 } };
 
-/** The company has its invoices read. */
+/** The company lets an agent read its invoices. */
 export async function tellOfAgents(story: Storyteller, openai: ModelDouble): Promise<void> {
   openai.reply = () => ({ ...ANSWER });
   const id = await story.make("createAgent", {

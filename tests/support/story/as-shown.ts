@@ -1,10 +1,12 @@
 import { toldSchema } from "../description/description.ts";
 import type { Told } from "../description/description.ts";
 
-/** What stands in examples in place of an address of this machine. */
+/** The text in examples in place of an address of this machine. */
 export type StandIn = readonly [real: string, shown: string];
 
-/** The day on which the story is shown to begin: the same day of the week, so that schedules keep theirs. */
+/**
+ * The day on which the shown story begins: the same day of the week, so that schedules keep theirs.
+ */
 const SHOWN_DAY_MS = Date.UTC(2026, 0, 26);
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
@@ -48,11 +50,13 @@ export function asShown(told: readonly Told[], standIns: readonly StandIn[]): To
 const SIGNATURE = "5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd";
 const HTTP_DATE = "Mon, 26 Jan 2026 08:00:00 GMT";
 const TIME_PLACE = "<time>";
-/** Also within the text of an event or a delivery, where quotation marks are escaped. */
+/**
+ * The replacement also reaches the text of an event or a delivery, where quotation marks are escaped.
+ */
 const MEASURED = /(?<=(?:durationMs|duration_ms)\\*":)\d+/g;
 const UNIX_SECONDS = /(?<=[tT]imestamp":")\d{10}(?=")/g;
 
-/** What two tellings have in common: without times, and how long things took. */
+/** The common part of two tellings, without times and durations. */
 export function withoutTimes(told: readonly Told[]): unknown {
   const text = JSON.stringify(told)
     .replaceAll(TIME, TIME_PLACE)

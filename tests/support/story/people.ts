@@ -7,7 +7,7 @@ const member = z.looseObject({ userId: z.string() });
 const ADA = { email: "ada@example.com", password: "correct horse battery staple" };
 const NEW_PASSWORD = "another horse and its battery";
 
-/** What makes a request one of a signed-in person. */
+/** The options of a request in the name of a signed-in person. */
 export type Headers = Readonly<Record<string, string>>;
 
 /** Ada becomes a member and signs in; returns the headers of her requests. */

@@ -12,7 +12,7 @@ const GRACE = { customer: "Grace Hopper", amount: 80 };
 /** The shop at which orders are booked. */
 export interface Shop {
   url: string;
-  /** Whether it books orders; else it answers 503. */
+  /** Whether the shop books orders; otherwise it answers 503. */
   isOpen: boolean;
 }
 

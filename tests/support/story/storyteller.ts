@@ -5,23 +5,23 @@ import { z } from "zod";
 import type { Told } from "../description/description.ts";
 import type { WholeSystem } from "../whole-system.ts";
 
-/** What a request of the story consists of, beside its operation. */
+/** The parts of a request of the story, beside its operation. */
 export interface Telling {
-  /** Tells several examples of an operation apart; of a single one it is left out. */
+  /** The name that tells several examples of an operation apart; a single example has none. */
   name?: string;
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string>>;
   body?: unknown;
-  /** In place of a JSON body. */
+  /** The body in place of JSON. */
   csv?: string;
-  /** In place of the company's API key. */
+  /** The credential in place of the company's API key. */
   headers?: Readonly<Record<string, string>>;
 }
 
 const envelope = z.looseObject({ data: z.unknown() });
 const withId = z.looseObject({ id: z.string() });
 
-/** Sends the requests of the story to a real system and keeps what came back. */
+/** Sends the requests of the story to a real system and keeps the answers. */
 export class Storyteller {
   readonly told: Told[] = [];
   readonly system: WholeSystem;
@@ -55,12 +55,12 @@ export class Storyteller {
     return envelope.safeParse(answer).data?.data;
   }
 
-  /** Tells of something that is made, and returns its id. */
+  /** Tells of the making of an object, and returns its id. */
   async make(operationId: string, telling: Telling): Promise<string> {
     return withId.parse(await this.tell(operationId, telling)).id;
   }
 
-  /** Reads until what is read is as it should be, which is no part of the story. */
+  /** Reads until the answer is as it should be, which is no part of the story. */
   waitUntil<Found>(path: string, find: (data: unknown) => Found | null): Promise<Found> {
     return waitFor(async () => find((await this.system.call("GET", path)).data));
   }

@@ -80,7 +80,7 @@ async function startShop(): Promise<Shop & { close: () => Promise<void> }> {
   return shop;
 }
 
-/** What editors need, and what the log has of the workflow. */
+/** Tells the requests of editors, and the log of the workflow. */
 async function tellOfCatalog(story: Storyteller, workflowId: string): Promise<void> {
   await story.tell("listBlocks", { query: { kind: "triggers" } });
   await story.tell("getBlock", { params: { type: "http" } });

@@ -4,7 +4,7 @@ import type { Storyteller } from "./storyteller.ts";
 const deliveries = z.array(z.looseObject({ id: z.string(), status: z.string() }));
 const events = z.array(z.looseObject({ id: z.string(), status: z.string() }));
 
-/** A receiver hears of orders that were booked. */
+/** A receiver gets the events of booked orders. */
 export async function tellOfEndpoints(
   story: Storyteller,
   receiver: string,
@@ -42,7 +42,7 @@ export async function tellOfEndpoints(
   await story.tell("deleteWebhookEndpoint", { params });
 }
 
-/** The shop tells of a parcel that came back. */
+/** The shop reports a parcel that came back. */
 export async function tellOfEvents(story: Storyteller): Promise<void> {
   const { system } = story;
   const id = await story.make("createWorkflow", {

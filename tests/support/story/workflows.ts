@@ -1,6 +1,6 @@
 import type { Storyteller } from "./storyteller.ts";
 
-/** The workflow that the story is about. */
+/** The workflow of the story. */
 function orderIntake(shop: string): Record<string, unknown> {
   return {
     name: "Order intake",
@@ -66,7 +66,7 @@ export async function tellOfWorkflow(story: Storyteller, shop: string): Promise<
   return id;
 }
 
-/** It changes its mind and goes back, copies the workflow, and puts the copy away. */
+/** The company changes its mind and goes back, copies the workflow, and puts the copy away. */
 export async function tellOfVersions(story: Storyteller, id: string): Promise<void> {
   const params = { id };
   await story.tell("updateWorkflow", {
@@ -100,7 +100,7 @@ export async function tellOfVersions(story: Storyteller, id: string): Promise<vo
   await story.tell("deleteSecret", { params: { workflowId: id, key: "SHOP_TOKEN" } });
 }
 
-/** It has a report made every morning. */
+/** The company has a report made every morning. */
 export async function tellOfSchedule(story: Storyteller): Promise<void> {
   const body = {
     name: "Morning report",

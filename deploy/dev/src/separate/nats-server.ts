@@ -68,24 +68,30 @@ export async function startNatsServer(
   const pidFile = join(folder, "nats.pid");
   await endLeftover(pidFile);
   const [port = 0] = await freePorts(1, keptPorts);
-  const users: readonly NatsUser[] = [...new Set(PARTS.map((part) => part.natsUser)), "setup"];
-  const passwords = new Map(
-    users.map((user) => [user, randomBytes(PASSWORD_BYTES).toString("hex")]),
-  );
+  const passwords = makePasswords();
   const urlOf = (user: NatsUser): string =>
     `nats://${user}:${passwords.get(user)}@127.0.0.1:${port}`;
-  const environment: NodeJS.ProcessEnv = {
-    PATH: process.env["PATH"],
-    NATS_STORE_DIR: quoted(folder),
-    ...Object.fromEntries(
-      // Without quotes, a password of digits would be read as a number.
-      [...passwords].map(([user, password]) => [
-        `NATS_${user.toUpperCase()}_PASSWORD`,
-        quoted(password),
-      ]),
-    ),
-  };
   const args = ["-c", CONFIGURATION, "-a", "127.0.0.1", "-p", String(port), "-P", pidFile];
+  const supervised = supervise(
+    () =>
+      spawn(program, args, {
+        env: environmentOf(folder, passwords),
+        stdio: ["ignore", "ignore", "pipe"],
+        detached: true,
+      }),
+    tell,
+  );
+  scope.defer(() => supervised.stop());
+  const decided = new AbortController();
+  const waiting = untilListening(port, AbortSignal.any([signal, decided.signal]));
+  await Promise.race([waiting, supervised.refused]).finally(() => decided.abort());
+  supervised.listens();
+  await setUpNats({ servers: urlOf("setup"), streams: EVENT_STREAMS, replicas: 1 });
+  return { urlOf, pid: () => supervised.pid() };
+}
+
+/** Starts a server again whenever it ends by itself; one that never listened is refused instead. */
+function supervise(launch: () => ChildProcess, tell: (text: string) => void) {
   const stopping = new AbortController();
   const refused = Promise.withResolvers<never>();
   // The promise may have no listener any more.
@@ -97,11 +103,7 @@ export async function startNatsServer(
     let failures = 0;
     while (!stopping.signal.aborted) {
       const startedAt = performance.now();
-      child = spawn(program, args, {
-        env: environment,
-        stdio: ["ignore", "ignore", "pipe"],
-        detached: true,
-      });
+      child = launch();
       const reason = await endOf(child);
       child = undefined;
       if (stopping.signal.aborted) return;
@@ -121,18 +123,40 @@ export async function startNatsServer(
   const running = run();
   const end = (): void => void child?.kill("SIGKILL");
   process.once("exit", end);
-  scope.defer(async () => {
-    stopping.abort();
-    child?.kill("SIGTERM");
-    await running;
-    process.off("exit", end);
-  });
-  const decided = new AbortController();
-  const waiting = untilListening(port, AbortSignal.any([signal, decided.signal]));
-  await Promise.race([waiting, refused.promise]).finally(() => decided.abort());
-  wasListening = true;
-  await setUpNats({ servers: urlOf("setup"), streams: EVENT_STREAMS, replicas: 1 });
-  return { urlOf, pid: () => child?.pid };
+  return {
+    refused: refused.promise,
+    pid: () => child?.pid,
+    /** From now on an end of the server is no failed start. */
+    listens: () => void (wasListening = true),
+    async stop(): Promise<void> {
+      stopping.abort();
+      child?.kill("SIGTERM");
+      await running;
+      process.off("exit", end);
+    },
+  };
+}
+
+function makePasswords(): ReadonlyMap<NatsUser, string> {
+  const users: readonly NatsUser[] = [...new Set(PARTS.map((part) => part.natsUser)), "setup"];
+  return new Map(users.map((user) => [user, randomBytes(PASSWORD_BYTES).toString("hex")]));
+}
+
+function environmentOf(
+  folder: string,
+  passwords: ReadonlyMap<NatsUser, string>,
+): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env["PATH"],
+    NATS_STORE_DIR: quoted(folder),
+    ...Object.fromEntries(
+      // Without quotes, a password of digits would be read as a number.
+      [...passwords].map(([user, password]) => [
+        `NATS_${user.toUpperCase()}_PASSWORD`,
+        quoted(password),
+      ]),
+    ),
+  };
 }
 
 /** Quotes a text for the server's configuration, where an unquoted value ends at a space. */

@@ -67,16 +67,97 @@ export interface PartProcess {
 
 /** Starts a part as a process in a group of its own, so that Ctrl-C reaches only its starter. */
 export function startPartProcess(options: PartProcessOptions): PartProcess {
-  const { plan, onEnd } = options;
-  const stopping = new AbortController();
-  const refused = Promise.withResolvers<never>();
-  // The promise may have no listener any more.
-  refused.promise.catch(() => {});
-  let child: ChildProcess | undefined;
-  let lastWords = "";
-  let wasReady = false;
+  return new Supervised(options);
+}
 
-  function launch(): ChildProcess {
+class Supervised implements PartProcess {
+  readonly plan: ProcessPlan;
+  readonly refused: Promise<never>;
+  readonly #options: PartProcessOptions;
+  readonly #stopping = new AbortController();
+  readonly #refuse: (reason: Error) => void;
+  readonly #running: Promise<void>;
+  #child: ChildProcess | undefined;
+  #lastWords = "";
+  #wasReady = false;
+
+  constructor(options: PartProcessOptions) {
+    this.plan = options.plan;
+    this.#options = options;
+    const { promise, reject } = Promise.withResolvers<never>();
+    // The promise may have no listener any more.
+    promise.catch(() => {});
+    this.refused = promise;
+    this.#refuse = reject;
+    this.#running = this.#run();
+  }
+
+  pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  async state(): Promise<PartState> {
+    const state = await askState(this.plan);
+    this.#wasReady ||= state.missing.length === 0;
+    return state;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.kill("SIGTERM");
+    // The process may be stopped by SIGSTOP.
+    this.kill("SIGCONT");
+    const done = new AbortController();
+    const patienceMs = this.plan.part.stopSecondsMax * 1_000 + ROUND_MS;
+    const late = delay(patienceMs, undefined, { signal: done.signal }).then(
+      () => this.kill("SIGKILL"),
+      () => {},
+    );
+    await this.#running;
+    done.abort();
+    await late;
+  }
+
+  async #run(): Promise<void> {
+    const { plan } = this;
+    const { signal } = this.#stopping;
+    let failures = 0;
+    while (!signal.aborted) {
+      const startedAt = performance.now();
+      const how = await this.#runOnce();
+      if (signal.aborted) return;
+      if (performance.now() - startedAt > HEALTHY_MS) failures = 0;
+      const pauseMs = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0;
+      failures += 1;
+      const reason = this.#lastWords === "" ? how : `${how}: ${this.#lastWords}`;
+      if (!this.#wasReady) this.#refuse(new Error(`${plan.name} did not start (${reason})`));
+      const when = pauseMs === 0 ? "now" : `in ${pauseMs / 1_000} s`;
+      this.#options.onEnd(`${plan.name} has ended (${reason}). It is started again ${when}.`);
+      await delay(pauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Runs a process to its end; returns how the process ended. */
+  async #runOnce(): Promise<string> {
+    const child = this.#launch();
+    this.#child = child;
+    const ended = new AbortController();
+    const watching = this.#endWhenSilent(child, ended.signal);
+    await once(child, "close").catch((error: unknown) => {
+      this.#lastWords = String(error);
+    });
+    ended.abort();
+    const wasSilent = await watching;
+    this.#child = undefined;
+    return wasSilent ? "it did not answer and was killed" : describeEnd(child);
+  }
+
+  #launch(): ChildProcess {
+    const { plan, onLine } = this.#options;
     const node = [process.execPath, ...NODE_FLAGS, "--import", END_WITH_PARENT];
     const [program, ...args] = [...plan.place.launcher, ...node, join(plan.root, plan.part.main)];
     const launched = spawn(program, args, {
@@ -85,81 +166,28 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
-    lastWords = "";
+    this.#lastWords = "";
     for (const stream of [launched.stdout, launched.stderr]) {
       if (stream === null) continue;
       createInterface({ input: stream }).on("line", (line) => {
-        options.onLine(line);
-        lastWords = fatalWords(line) ?? lastWords;
+        onLine(line);
+        this.#lastWords = fatalWords(line) ?? this.#lastWords;
       });
     }
     return launched;
   }
 
-  async function run(): Promise<void> {
-    let failures = 0;
-    while (!stopping.signal.aborted) {
-      const startedAt = performance.now();
-      child = launch();
-      const ended = new AbortController();
-      const watching = endWhenSilent(child, ended.signal);
-      await once(child, "close").catch((error: unknown) => {
-        lastWords = String(error);
-      });
-      ended.abort();
-      const wasSilent = await watching;
-      const how = wasSilent ? "it did not answer and was killed" : describeEnd(child);
-      child = undefined;
-      if (stopping.signal.aborted) return;
-      if (performance.now() - startedAt > HEALTHY_MS) failures = 0;
-      const pauseMs = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0;
-      failures += 1;
-      const reason = lastWords === "" ? how : `${how}: ${lastWords}`;
-      if (!wasReady) refused.reject(new Error(`${plan.name} did not start (${reason})`));
-      const when = pauseMs === 0 ? "now" : `in ${pauseMs / 1_000} s`;
-      onEnd(`${plan.name} has ended (${reason}). It is started again ${when}.`);
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  }
-
-  /** Kills a process that no longer answers, or never has. Its end tells whether it was killed. */
-  async function endWhenSilent(watched: ChildProcess, ended: AbortSignal): Promise<boolean> {
-    const lookMs = options.lookMs ?? LOOK_MS;
+  /** Kills a process that no longer answers, or never has. Returns whether the process was killed. */
+  async #endWhenSilent(watched: ChildProcess, ended: AbortSignal): Promise<boolean> {
+    const { lookMs = LOOK_MS } = this.#options;
     let looksLeft = START_LOOKS_MAX;
     while (looksLeft > 0) {
       await delay(lookMs, undefined, { signal: ended }).catch(() => {});
-      if (ended.aborted || stopping.signal.aborted) return false;
-      looksLeft = (await answersLivez(plan, lookMs)) ? SILENT_LOOKS_MAX : looksLeft - 1;
+      if (ended.aborted || this.#stopping.signal.aborted) return false;
+      looksLeft = (await answersLivez(this.plan, lookMs)) ? SILENT_LOOKS_MAX : looksLeft - 1;
     }
     return watched.kill("SIGKILL");
   }
-
-  const running = run();
-  const kill = (signal: NodeJS.Signals): void => void child?.kill(signal);
-  const end = (): void => kill("SIGKILL");
-  return {
-    plan,
-    pid: () => child?.pid,
-    refused: refused.promise,
-    kill,
-    async state() {
-      const state = await askState(plan);
-      wasReady ||= state.missing.length === 0;
-      return state;
-    },
-    async stop() {
-      stopping.abort();
-      kill("SIGTERM");
-      // The process may be stopped by SIGSTOP.
-      kill("SIGCONT");
-      const done = new AbortController();
-      const patienceMs = plan.part.stopSecondsMax * 1_000 + ROUND_MS;
-      const late = delay(patienceMs, undefined, { signal: done.signal }).then(end, () => {});
-      await running;
-      done.abort();
-      await late;
-    },
-  };
 }
 
 async function askState(plan: ProcessPlan): Promise<PartState> {

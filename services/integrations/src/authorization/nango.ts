@@ -94,12 +94,112 @@ interface Call {
 }
 
 /** Speaks to Nango (its `docs/spec.yaml`). All errors are AppErrors UPSTREAM_ERROR but those named. */
-export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerOptions): Broker {
-  const send = async (companyId: string, { method, path, query = {}, body }: Call) => {
+export function createBroker(http: ProviderHttp, options: BrokerOptions): Broker {
+  return new NangoBroker(http, options);
+}
+
+class NangoBroker implements Broker {
+  readonly #http: ProviderHttp;
+  readonly #options: BrokerOptions;
+
+  constructor(http: ProviderHttp, options: BrokerOptions) {
+    this.#http = http;
+    this.#options = options;
+  }
+
+  async createConnectLink(target: BrokerTarget, attemptId: string): Promise<string> {
+    const { companyId, integration } = target;
+    const { data } = await this.#read(target, sessionAnswer, {
+      method: "POST",
+      path: "/connect/sessions",
+      body: {
+        tags: { [ATTEMPT_TAG]: attemptId, organization_id: companyId },
+        allowed_integrations: [integration],
+      },
+    });
+    return data.connect_link;
+  }
+
+  async findConnections(target: BrokerTarget, attemptId: string): Promise<readonly string[]> {
+    const query = { [`tags[${ATTEMPT_TAG}]`]: attemptId };
+    const call: Call = { method: "GET", path: "/connections", query };
+    const { connections } = await this.#read(target, listAnswer, call, listFailure);
+    if (connections.some(({ tags }) => tags === undefined)) throw withoutTags();
+    // An installation that does not know the filter would answer with everybody's.
+    return connections
+      .filter(({ tags }) => tags?.[ATTEMPT_TAG] === attemptId)
+      .filter((each) => each.provider_config_key === target.integration)
+      .map((each) => each.connection_id);
+  }
+
+  async getAccount(
+    target: BrokerTarget,
+    connectionId: string,
+    options?: { renew: boolean },
+  ): Promise<BrokerAccount> {
+    const { integration } = target;
+    try {
+      const account = await this.#read(target, accountAnswer, {
+        method: "GET",
+        path: `/connections/${encodeURIComponent(connectionId)}`,
+        query: {
+          provider_config_key: integration,
+          ...(options?.renew === true ? { force_refresh: "true" } : {}),
+        },
+      });
+      return toAccount(account);
+    } catch (error) {
+      if (!(error instanceof BrokerStatusError)) throw error;
+      if (!isUnknownConnection(error.answer)) throw brokerRefusal(error, integration);
+      throw (await this.#isListed(target, connectionId)) ? error : connectionGone(error);
+    }
+  }
+
+  async deleteConnection(target: BrokerTarget, connectionId: string): Promise<void> {
+    const { companyId, integration } = target;
+    const { status, body } = await this.#send(companyId, {
+      method: "DELETE",
+      path: `/connections/${encodeURIComponent(connectionId)}`,
+      query: { provider_config_key: integration },
+    });
+    if (status >= 200 && status <= 299) return;
+    const isGone =
+      isUnknownConnection({ status, body }) && !(await this.#isListed(target, connectionId));
+    if (!isGone) throw brokerFailure({ status, body }, integration);
+  }
+
+  /** Whether the broker lists a connection that it calls unknown. A server that is no broker has no list. */
+  async #isListed(target: BrokerTarget, connectionId: string): Promise<boolean> {
+    const query = { connectionId };
+    const call: Call = { method: "GET", path: "/connections", query };
+    try {
+      const { connections } = await this.#read(target, listAnswer, call);
+      return connections.some((each) => each.connection_id === connectionId);
+    } catch (error) {
+      if (!(error instanceof BrokerStatusError) || !isUnknownConnection(error.answer)) throw error;
+      throw brokerElsewhere(error.answer.status);
+    }
+  }
+
+  async #read<T>(
+    { companyId, integration }: BrokerTarget,
+    schema: z.ZodType<T>,
+    call: Call,
+    failureOf: typeof brokerFailure = brokerFailure,
+  ): Promise<T> {
+    const { status, body } = await this.#send(companyId, call);
+    if (status < 200 || status > 299) throw failureOf({ status, body }, integration);
+    const parsed = schema.safeParse(body);
+    if (!parsed.success) throw brokerUnready("Its answer is not what its document describes.");
+    return parsed.data;
+  }
+
+  async #send(companyId: string, { method, path, query = {}, body }: Call) {
+    const { baseUrl, secretKey } = this.#options;
     const url = `${baseUrl}${path}?${new URLSearchParams(query).toString()}`.replace(/\?$/, "");
     const text = body === undefined ? undefined : JSON.stringify(body);
     try {
-      return await http.sendProviderRequest(
+      return await this.#http.sendProviderRequest(
         {
           method,
           url,
@@ -116,90 +216,7 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
       if (!(error instanceof ProviderCallError)) throw error;
       throw brokerUnready(error.message, error);
     }
-  };
-
-  const read = async <T>(
-    { companyId, integration }: BrokerTarget,
-    schema: z.ZodType<T>,
-    call: Call,
-    failureOf: typeof brokerFailure = brokerFailure,
-  ): Promise<T> => {
-    const { status, body } = await send(companyId, call);
-    if (status < 200 || status > 299) throw failureOf({ status, body }, integration);
-    const parsed = schema.safeParse(body);
-    if (!parsed.success) throw brokerUnready("Its answer is not what its document describes.");
-    return parsed.data;
-  };
-
-  /** Asked of a connection that is said to be unknown: a server that is no broker has no list either. */
-  const isListed = async (target: BrokerTarget, connectionId: string): Promise<boolean> => {
-    const query = { connectionId };
-    const call: Call = { method: "GET", path: "/connections", query };
-    try {
-      const { connections } = await read(target, listAnswer, call);
-      return connections.some((each) => each.connection_id === connectionId);
-    } catch (error) {
-      if (!(error instanceof BrokerStatusError) || !isUnknownConnection(error.answer)) throw error;
-      throw brokerElsewhere(error.answer.status);
-    }
-  };
-
-  return {
-    async createConnectLink(target, attemptId) {
-      const { companyId, integration } = target;
-      const { data } = await read(target, sessionAnswer, {
-        method: "POST",
-        path: "/connect/sessions",
-        body: {
-          tags: { [ATTEMPT_TAG]: attemptId, organization_id: companyId },
-          allowed_integrations: [integration],
-        },
-      });
-      return data.connect_link;
-    },
-    async findConnections(target, attemptId) {
-      const { integration } = target;
-      const query = { [`tags[${ATTEMPT_TAG}]`]: attemptId };
-      const call: Call = { method: "GET", path: "/connections", query };
-      const { connections } = await read(target, listAnswer, call, listFailure);
-      if (connections.some(({ tags }) => tags === undefined)) throw withoutTags();
-      // An installation that does not know the filter would answer with everybody's.
-      return connections
-        .filter(({ tags }) => tags?.[ATTEMPT_TAG] === attemptId)
-        .filter((each) => each.provider_config_key === integration)
-        .map((each) => each.connection_id);
-    },
-    async getAccount(target, connectionId, options) {
-      const { integration } = target;
-      try {
-        const account = await read(target, accountAnswer, {
-          method: "GET",
-          path: `/connections/${encodeURIComponent(connectionId)}`,
-          query: {
-            provider_config_key: integration,
-            ...(options?.renew === true ? { force_refresh: "true" } : {}),
-          },
-        });
-        return toAccount(account);
-      } catch (error) {
-        if (!(error instanceof BrokerStatusError)) throw error;
-        if (!isUnknownConnection(error.answer)) throw brokerRefusal(error, integration);
-        throw (await isListed(target, connectionId)) ? error : connectionGone(error);
-      }
-    },
-    async deleteConnection(target, connectionId) {
-      const { companyId, integration } = target;
-      const { status, body } = await send(companyId, {
-        method: "DELETE",
-        path: `/connections/${encodeURIComponent(connectionId)}`,
-        query: { provider_config_key: integration },
-      });
-      if (status >= 200 && status <= 299) return;
-      const isGone =
-        isUnknownConnection({ status, body }) && !(await isListed(target, connectionId));
-      if (!isGone) throw brokerFailure({ status, body }, integration);
-    },
-  };
+  }
 }
 
 function toAccount({

@@ -7,34 +7,34 @@ import type { SealedCredentials } from "../encryption/sealed-credentials.ts";
 import { connectionColumns, connectionRow } from "./connections.ts";
 import type { ConnectionRow } from "./connections.ts";
 
-/** An account at a provider, as far as it is known. */
+/** The known parts of an account at a provider. */
 export interface KnownAccount {
   fields: Readonly<Record<string, string>>;
   externalAccountId: string | null;
 }
 
-/** What changes together with the status. What is undefined stays as it is. */
+/** The values that change together with the status; undefined ones stay as they are. */
 export interface ConnectionChange {
-  /** The transition is refused when the credentials are not of this version any more. */
+  /** The version that the credentials must have; without it any version will do. */
   ifVersion?: number | undefined;
   name?: string | undefined;
-  /** What is wrong, for people; null (the default) when nothing is. */
+  /** The fault in words for people; null (the default) for none. */
   errorMessage?: string | null;
-  /** The provider's code of it. */
+  /** The provider's code of the fault. */
   errorCode?: string | null;
-  /** Null erases them. */
+  /** New credentials; null erases the old ones. */
   credentials?: SealedCredentials | null | undefined;
-  /** Belongs to `credentials`. */
+  /** The end of `credentials`. */
   credentialsExpireAt?: Date | null | undefined;
-  /** Of the same account as before: merged into what is there. */
+  /** Fields of the same account as before, which are merged into the stored ones. */
   fields?: Readonly<Record<string, string>> | undefined;
-  /** Of the same account as before; null: it is not known any more. */
+  /** The id of the same account as before; null where it is no longer known. */
   externalAccountId?: string | null | undefined;
-  /** What is known of the account that new credentials open: nothing of the one before it stays. */
+  /** The account that new credentials open; nothing of the account before it stays. */
   account?: KnownAccount | undefined;
-  /** Null: the broker has it no more. */
+  /** The connection at the broker; null where the broker has it no more. */
   brokerConnectionId?: string | null | undefined;
-  /** The account has just been reached. */
+  /** Whether the account was reached just now. */
   synced?: boolean | undefined;
 }
 
@@ -49,10 +49,6 @@ export async function changeConnection(
   change: ConnectionChange = {},
 ): Promise<ConnectionRow | null> {
   const { from, to } = TRANSITIONS[transition];
-  const { credentials, account } = change;
-  const fields = account?.fields ?? change.fields;
-  const accountId = account === undefined ? change.externalAccountId : account.externalAccountId;
-  const isNewAccess = credentials !== undefined || fields !== undefined;
   return database.maybeOne(sql.prepared("connection_change", connectionRow)`
     update integrations.connections as connection
     set
@@ -60,53 +56,8 @@ export async function changeConnection(
       name = coalesce(${change.name ?? null}::text, connection.name),
       error_message = ${change.errorMessage ?? null}::text,
       error_code = ${change.errorCode ?? null}::text,
-      company_key_id = case
-        when ${credentials === undefined}::boolean then connection.company_key_id
-        else ${credentials?.companyKeyId ?? null}::uuid
-      end,
-      sealed_credentials = case
-        when ${credentials === undefined}::boolean then connection.sealed_credentials
-        else decode(${credentials?.sealed.toString("hex") ?? null}::text, 'hex')
-      end,
-      credentials_changed_at = case
-        when ${credentials === undefined}::boolean then connection.credentials_changed_at
-        else clock_timestamp()
-      end,
-      credentials_expire_at = case
-        when ${credentials === undefined}::boolean then connection.credentials_expire_at
-        else ${change.credentialsExpireAt?.toISOString() ?? null}::timestamptz
-      end,
-      credentials_version = connection.credentials_version + ${isNewAccess ? 1 : 0}::integer,
-      refreshing_until = case
-        when ${isNewAccess}::boolean then null else connection.refreshing_until
-      end,
-      renewal_failures = case
-        when ${isNewAccess}::boolean then 0 else connection.renewal_failures
-      end,
-      renew_after = case when ${isNewAccess}::boolean then null else connection.renew_after end,
-      fields = case
-        when ${account === undefined}::boolean
-          then connection.fields || ${JSON.stringify(fields ?? {})}::jsonb
-        else ${JSON.stringify(fields ?? {})}::jsonb
-      end,
-      external_account_id = case
-        when ${accountId === undefined}::boolean then connection.external_account_id
-        else ${accountId ?? null}::text
-      end,
-      broker_connection_id = case
-        when ${change.brokerConnectionId === undefined}::boolean then connection.broker_connection_id
-        else ${change.brokerConnectionId ?? null}::text
-      end,
-      last_synced_at = case
-        when ${change.synced === true}::boolean then clock_timestamp()
-        else connection.last_synced_at
-      end,
-      subscribe_after = case
-        when ${account === undefined}::boolean then connection.subscribe_after
-      end,
-      subscription_failures = case
-        when ${account === undefined}::boolean then connection.subscription_failures else 0
-      end,
+      ${setAccess(change)},
+      ${setAccount(change)},
       updated_at = clock_timestamp()
     where connection.company_id = ${companyId}
       and connection.id = ${connectionId}
@@ -115,6 +66,74 @@ export async function changeConnection(
         coalesce(${change.ifVersion ?? null}::integer, connection.credentials_version)
     returning ${connectionColumns}
   `);
+}
+
+/** The columns of the credentials; a new access begins without a renewal under way. */
+function setAccess(change: ConnectionChange) {
+  const { credentials } = change;
+  const isNewAccess = credentials !== undefined || fieldsOf(change) !== undefined;
+  return sql.fragment`
+    company_key_id = case
+      when ${credentials === undefined}::boolean then connection.company_key_id
+      else ${credentials?.companyKeyId ?? null}::uuid
+    end,
+    sealed_credentials = case
+      when ${credentials === undefined}::boolean then connection.sealed_credentials
+      else decode(${credentials?.sealed.toString("hex") ?? null}::text, 'hex')
+    end,
+    credentials_changed_at = case
+      when ${credentials === undefined}::boolean then connection.credentials_changed_at
+      else clock_timestamp()
+    end,
+    credentials_expire_at = case
+      when ${credentials === undefined}::boolean then connection.credentials_expire_at
+      else ${change.credentialsExpireAt?.toISOString() ?? null}::timestamptz
+    end,
+    credentials_version = connection.credentials_version + ${isNewAccess ? 1 : 0}::integer,
+    refreshing_until = case
+      when ${isNewAccess}::boolean then null else connection.refreshing_until
+    end,
+    renewal_failures = case
+      when ${isNewAccess}::boolean then 0 else connection.renewal_failures
+    end,
+    renew_after = case when ${isNewAccess}::boolean then null else connection.renew_after end
+  `;
+}
+
+/** The columns of the account. */
+function setAccount(change: ConnectionChange) {
+  const { account } = change;
+  const fields = fieldsOf(change);
+  const accountId = account === undefined ? change.externalAccountId : account.externalAccountId;
+  return sql.fragment`
+    fields = case
+      when ${account === undefined}::boolean
+        then connection.fields || ${JSON.stringify(fields ?? {})}::jsonb
+      else ${JSON.stringify(fields ?? {})}::jsonb
+    end,
+    external_account_id = case
+      when ${accountId === undefined}::boolean then connection.external_account_id
+      else ${accountId ?? null}::text
+    end,
+    broker_connection_id = case
+      when ${change.brokerConnectionId === undefined}::boolean then connection.broker_connection_id
+      else ${change.brokerConnectionId ?? null}::text
+    end,
+    last_synced_at = case
+      when ${change.synced === true}::boolean then clock_timestamp()
+      else connection.last_synced_at
+    end,
+    subscribe_after = case
+      when ${account === undefined}::boolean then connection.subscribe_after
+    end,
+    subscription_failures = case
+      when ${account === undefined}::boolean then connection.subscription_failures else 0
+    end
+  `;
+}
+
+function fieldsOf({ account, fields }: ConnectionChange) {
+  return account?.fields ?? fields;
 }
 
 /** Removes a connection, unless it is of another version by now; null when there is none. */

@@ -42,7 +42,26 @@ const spacing = sql.fragment`
   ) * interval '1 millisecond'
 `;
 
-/** What a provider said, and to which request. */
+/** A time that doubles with each strike, from `first` to `most`. */
+const byStrikes = ({ first, most }: { first: number; most: number }) => sql.fragment`
+  least(${first} * power(2, least(coalesce(known.strikes, 1) - 1, 20)), ${most})
+    * interval '1 millisecond'
+`;
+
+/** The end of a pause: the provider's own, or one by the strikes. An old answer changes no pause of ours. */
+const pausedUntil = sql.fragment`
+  case
+    -- Strikes keep a wait of next to nothing from being a loop of requests.
+    when said.wanted is not null then greatest(known.paused_until, said.now + greatest(
+      said.wanted,
+      case when coalesce(known.is_news, true) then ${byStrikes(SPACING_MS)} end
+    ))
+    when coalesce(known.is_news, true) then said.now + ${byStrikes(PAUSE_MS)}
+    else known.paused_until
+  end
+`;
+
+/** A provider's answer to one request. */
 export interface PauseReport extends ConnectionKey {
   /** How long it wants to be left alone; null where it does not say. */
   retryAfterMs: number | null;
@@ -104,20 +123,7 @@ async function upsertPause(
       select coalesce(known.is_news, true) as is_news, coalesce(known.strikes, 1) as strikes,
         known.next_turn_at,
         case when coalesce(known.is_news, true) then 0 else known.turns end as turns,
-        case
-          -- Strikes keep a wait of next to nothing from being a loop of requests.
-          when said.wanted is not null then greatest(known.paused_until, said.now + greatest(
-            said.wanted,
-            case when coalesce(known.is_news, true) then least(
-              ${SPACING_MS.first} * power(2, least(coalesce(known.strikes, 1) - 1, 20)),
-              ${SPACING_MS.most}
-            ) * interval '1 millisecond' end
-          ))
-          when coalesce(known.is_news, true) then said.now + least(
-            ${PAUSE_MS.first} * power(2, least(coalesce(known.strikes, 1) - 1, 20)), ${PAUSE_MS.most}
-          ) * interval '1 millisecond'
-          else known.paused_until
-        end as paused_until
+        ${pausedUntil} as paused_until
       from said left join known on true
     ), planned as (
       select strikes, turns, paused_until,

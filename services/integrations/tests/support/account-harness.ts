@@ -1,10 +1,12 @@
 import type { ConnectionFields, Credentials } from "@workflow/catalog";
 import { newId, sql } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
 import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
 import { openKeyRing } from "@workflow/sealing";
+import type { KeyRing } from "@workflow/sealing";
 import { z } from "zod";
 import { sealCredentials } from "../../src/encryption/sealed-credentials.ts";
 import type { IntegrationsServiceOptions } from "../../src/service.ts";
@@ -13,7 +15,7 @@ import { runsOf, stepCall } from "./actions-harness.ts";
 import { newIdentity, startHarness } from "./harness.ts";
 import type { Harness } from "./harness.ts";
 
-/** Of those who have connections made in tests. */
+/** The scopes of the callers in tests of connections. */
 export const CALLER_SCOPES = ["connections:read", "connections:write"];
 const nothing = z.object({});
 const stateRow = z.object({
@@ -26,31 +28,31 @@ const stateRow = z.object({
   leased: z.boolean(),
 });
 
-/** One replica, as people and as steps call it. */
+/** One replica, called as people and as steps do. */
 export interface Replica {
   connections: RpcClient<typeof ConnectionsServiceService>;
-  /** Executes a provider's action with the company's only connection of it. */
+  /** Executes a provider's action with the company's only connection of that provider. */
   act(connected: Connected, action: string): ReturnType<ActionsClient["executeAction"]>;
 }
 type ActionsClient = RpcClient<typeof ActionsServiceService>;
 
-/** A connection and who may do everything with it. */
+/** A connection, and somebody who may do everything with it. */
 export interface Connected {
   companyId: string;
   connectionId: string;
   identity: Identity;
 }
 
-/** An account as an authorization would have left it. */
+/** An account as an authorization leaves it. */
 export interface TestAccount {
   provider: string;
   credentials?: Credentials;
-  /** When the access token ends; by default nothing says so. */
+  /** The time until the access token ends; by default the account tells none. */
   endsInMs?: number;
   fields?: ConnectionFields;
   externalAccountId?: string;
   brokerConnectionId?: string;
-  /** Whose it is; by default a company's of its own. */
+  /** Somebody of the account's company; by default of a new company. */
   identity?: Identity;
 }
 
@@ -58,7 +60,7 @@ export interface TestAccount {
 export interface AccountHarness {
   harness: Harness;
   start(options?: Partial<IntegrationsServiceOptions>): Promise<Replica>;
-  /** Stores an account of a company of its own, authorized an hour ago. */
+  /** Stores an account that was authorized an hour ago. */
   connect(account: TestAccount): Promise<Connected>;
   stateOf(connected: Connected): Promise<z.output<typeof stateRow>>;
   /** Ends a pause between renewals. */
@@ -92,33 +94,52 @@ export async function startAccountHarness(
           actions.executeAction(stepCall({ action }), { identity: runsOf(companyId) }),
       };
     },
-    async connect(account) {
-      const { identity = newIdentity(CALLER_SCOPES) } = account;
-      const key = { companyId: identity.companyId, connectionId: newId("conn_") };
-      const { credentials = {}, endsInMs, externalAccountId = null, fields = {} } = account;
-      const sealed = await sealCredentials({ database, ring }, key, credentials);
-      const expireAt = endsInMs === undefined ? null : new Date(Date.now() + endsInMs);
-      // In one transaction: replicas look for what is due at any time.
-      await database.transaction(async (transaction) => {
-        const { provider } = account;
-        const row = { ...key, name: provider, provider, status: "active" as const };
-        await insertConnection(
-          transaction,
-          { ...row, externalAccountId, fields, metadataJson: null, credentials: sealed },
-          1_000,
-        );
-        await transaction.query(sql.type(nothing)`
+    connect: (account) => storeAccount(database, ring, account),
+    stateOf: ({ connectionId }) => readState(database, connectionId),
+    async endPause({ connectionId }) {
+      await database.query(sql.type(nothing)`
+        update integrations.connections set renew_after = now() where id = ${connectionId}
+      `);
+    },
+    async close() {
+      for (const client of clients) client.close();
+      await harness.close();
+    },
+  };
+}
+
+async function storeAccount(
+  database: Database,
+  ring: KeyRing,
+  account: TestAccount,
+): Promise<Connected> {
+  const { identity = newIdentity(CALLER_SCOPES) } = account;
+  const key = { companyId: identity.companyId, connectionId: newId("conn_") };
+  const { credentials = {}, endsInMs, externalAccountId = null, fields = {} } = account;
+  const sealed = await sealCredentials({ database, ring }, key, credentials);
+  const expireAt = endsInMs === undefined ? null : new Date(Date.now() + endsInMs);
+  // One transaction stores it all, since replicas look for due accounts at any time.
+  await database.transaction(async (transaction) => {
+    const { provider } = account;
+    const row = { ...key, name: provider, provider, status: "active" as const };
+    await insertConnection(
+      transaction,
+      { ...row, externalAccountId, fields, metadataJson: null, credentials: sealed },
+      1_000,
+    );
+    await transaction.query(sql.type(nothing)`
           update integrations.connections
           set credentials_changed_at = now() - interval '1 hour',
             credentials_expire_at = ${expireAt?.toISOString() ?? null}::timestamptz,
             broker_connection_id = ${account.brokerConnectionId ?? null}
           where id = ${key.connectionId}
         `);
-      });
-      return { ...key, identity };
-    },
-    async stateOf({ connectionId }) {
-      return database.one(sql.type(stateRow)`
+  });
+  return { ...key, identity };
+}
+
+function readState(database: Database, connectionId: string) {
+  return database.one(sql.type(stateRow)`
         select
           status,
           error_code as "errorCode",
@@ -130,15 +151,4 @@ export async function startAccountHarness(
         from integrations.connections
         where id = ${connectionId}
       `);
-    },
-    async endPause({ connectionId }) {
-      await database.query(sql.type(nothing)`
-        update integrations.connections set renew_after = now() where id = ${connectionId}
-      `);
-    },
-    async close() {
-      for (const client of clients) client.close();
-      await harness.close();
-    },
-  };
 }

@@ -14,7 +14,9 @@ import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
 import { openKeyRing } from "@workflow/sealing";
+import type { KeyRing } from "@workflow/sealing";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
+import type { TestTokens } from "@workflow/testkit";
 import { pino } from "pino";
 import type { ConnectionKey } from "../../src/domain/connection-key.ts";
 import type { ConnectionStatus } from "../../src/domain/connection-states.ts";
@@ -28,7 +30,7 @@ export type ActionsClient = RpcClient<typeof ActionsServiceService> &
   RpcClient<typeof EmailServiceService> &
   Pick<RpcClient<typeof ConnectionsServiceService>, "deleteConnection">;
 
-/** A connection as a test wants it. */
+/** A connection for a test; active, and without credentials, unless the test says otherwise. */
 export interface TestConnection {
   provider: string;
   name?: string;
@@ -40,22 +42,24 @@ export interface TestConnection {
 
 /** Services that call providers, all on one database of this test file. */
 export interface ActionsHarness {
-  /** As superuser, to look behind the API. */
+  /** The database as its superuser sees it. */
   database: Database;
-  /** What services have logged, at every level. */
+  /** The log of all services, at every level. */
   logged(): string;
   /** Starts a replica and returns a client of it, which speaks as the runs service. */
   start(options?: Partial<IntegrationsServiceOptions>): Promise<ActionsClient>;
-  /** Stores a connection as if it had been connected. */
+  /** Stores a connection as connecting does; returns its id. */
   connect(companyId: string, connection: TestConnection): Promise<string>;
-  /** Stores other keys, as if a person had entered them. */
+  /** Stores other keys, as a person who enters them does. */
   replaceCredentials(key: ConnectionKey, credentials: Credentials): Promise<void>;
   statusOf(key: ConnectionKey): Promise<{ status: string; errorMessage: string | null }>;
   close(): Promise<void>;
 }
 
+/** Starts no service yet; `start` does. */
 export async function startActionsHarness(): Promise<ActionsHarness> {
   const testDatabase = await createTestDatabase();
+  const { connectionUri } = testDatabase;
   const tokens = createTestTokens();
   const bus = createInProcessEventBus({ consumers: {} });
   const lines: string[] = [];
@@ -63,85 +67,30 @@ export async function startActionsHarness(): Promise<ActionsHarness> {
   const keks = [randomBytes(32)];
   const closers: (() => Promise<void> | void)[] = [];
   const database = await openDatabase({
-    connectionUri: testDatabase.connectionUri,
+    connectionUri,
     applicationName: "test",
     maxConnections: 3,
   });
-  const start = async (
-    options: Partial<IntegrationsServiceOptions> = {},
-  ): Promise<ActionsClient> => {
-    const service = await startIntegrationsService({
-      databaseUrl: testDatabase.connectionUri,
-      databasePoolSize: 10,
-      loadKeks: () => Promise.resolve(keks),
-      bus,
-      grpcAddress: "127.0.0.1:0",
-      tokenPublicKeys: tokens.publicKeys,
-      grpcReflection: false,
-      logger,
-      ...options,
-    });
-    const { grpcAddress: address } = service;
-    const asRuns = createRpcClient(ActionsServiceService, {
-      address,
-      minter: tokens.serviceMinterTo("integrations", "runs"),
-      // Hundreds of calls at once take their time on a busy machine.
-      defaultTimeoutMs: 50_000,
-    });
-    const mail = createRpcClient(EmailServiceService, {
-      address,
-      minter: tokens.serviceMinterTo("integrations", "runs"),
-      defaultTimeoutMs: 25_000,
-    });
-    const asGateway = createRpcClient(ActionsServiceService, {
-      address,
-      minter: tokens.minterTo("integrations"),
-    });
-    const connections = createRpcClient(ConnectionsServiceService, {
-      address,
-      minter: tokens.minterTo("integrations"),
-    });
-    closers.push(
-      () => service.stop(),
-      () => connections.close(),
-      () => asRuns.close(),
-      () => mail.close(),
-      () => asGateway.close(),
-    );
-    return {
-      ...asRuns,
-      ...mail,
-      checkConnections: asGateway.checkConnections,
-      deleteConnection: connections.deleteConnection,
-    };
-  };
   const ring = await openKeyRing(database, "integrations", () => Promise.resolve(keks));
   return {
     database,
     logged: () => lines.join(""),
-    start,
-    async connect(companyId, connection) {
-      const key = { companyId, connectionId: newId("conn_") };
-      const sealed = await sealCredentials({ database, ring }, key, connection.credentials ?? {});
-      await database.transaction((transaction) =>
-        insertConnection(
-          transaction,
-          {
-            ...key,
-            name: connection.name ?? connection.provider,
-            provider: connection.provider,
-            status: "active",
-            externalAccountId: null,
-            fields: connection.fields ?? {},
-            metadataJson: null,
-            credentials: sealed,
-          },
-          1_000,
-        ),
-      );
-      await setState(database, key, connection);
-      return key.connectionId;
+    async start(options = {}) {
+      const service = await startIntegrationsService({
+        databaseUrl: connectionUri,
+        databasePoolSize: 10,
+        loadKeks: () => Promise.resolve(keks),
+        bus,
+        grpcAddress: "127.0.0.1:0",
+        tokenPublicKeys: tokens.publicKeys,
+        grpcReflection: false,
+        logger,
+        ...options,
+      });
+      closers.push(() => service.stop());
+      return connectClient(service.grpcAddress, tokens, closers);
     },
+    connect: (companyId, connection) => storeConnection(database, ring, companyId, connection),
     async replaceCredentials(key, credentials) {
       const sealed = await sealCredentials({ database, ring }, key, credentials);
       await changeConnection(database, key, "keysReplaced", { credentials: sealed });
@@ -158,6 +107,64 @@ export async function startActionsHarness(): Promise<ActionsHarness> {
       await testDatabase.close();
     },
   };
+}
+
+/** A client that speaks as the runs service, and as the gateway where runs may not call. */
+function connectClient(
+  address: string,
+  tokens: TestTokens,
+  closers: (() => Promise<void> | void)[],
+): ActionsClient {
+  const runsMinter = tokens.serviceMinterTo("integrations", "runs");
+  const asRuns = createRpcClient(ActionsServiceService, {
+    address,
+    minter: runsMinter,
+    // Hundreds of calls at once take their time on a busy machine.
+    defaultTimeoutMs: 50_000,
+  });
+  const mail = createRpcClient(EmailServiceService, {
+    address,
+    minter: runsMinter,
+    defaultTimeoutMs: 25_000,
+  });
+  const gatewayOptions = { address, minter: tokens.minterTo("integrations") };
+  const asGateway = createRpcClient(ActionsServiceService, gatewayOptions);
+  const connections = createRpcClient(ConnectionsServiceService, gatewayOptions);
+  closers.push(
+    () => connections.close(),
+    () => asRuns.close(),
+    () => mail.close(),
+    () => asGateway.close(),
+  );
+  return {
+    ...asRuns,
+    ...mail,
+    checkConnections: asGateway.checkConnections,
+    deleteConnection: connections.deleteConnection,
+  };
+}
+
+async function storeConnection(
+  database: Database,
+  ring: KeyRing,
+  companyId: string,
+  connection: TestConnection,
+): Promise<string> {
+  const key = { companyId, connectionId: newId("conn_") };
+  const sealed = await sealCredentials({ database, ring }, key, connection.credentials ?? {});
+  const row = {
+    ...key,
+    name: connection.name ?? connection.provider,
+    provider: connection.provider,
+    status: "active",
+    externalAccountId: null,
+    fields: connection.fields ?? {},
+    metadataJson: null,
+    credentials: sealed,
+  } as const;
+  await database.transaction((transaction) => insertConnection(transaction, row, 1_000));
+  await setState(database, key, connection);
+  return key.connectionId;
 }
 
 async function setState(

@@ -17,9 +17,9 @@ export type EmailClient = RpcClient<typeof EmailServiceService>;
 
 /** Services that send e-mail, all on one database of this test file. */
 export interface EmailHarness {
-  /** As superuser, to look behind the API. */
+  /** The database as its superuser sees it. */
   database: Database;
-  /** What services have logged. */
+  /** The log of all services. */
   logged(): string;
   /** Starts a service with these settings and returns a client of it. */
   start(mail: MailOptions, more?: Partial<IntegrationsServiceOptions>): Promise<EmailClient>;
@@ -40,9 +40,10 @@ export interface Sender {
   send: (request: SendEmailRequest) => Promise<SendEmailResponse>;
 }
 
-/** EMAIL_FROM. */
+/** The value of EMAIL_FROM. */
 export const FROM = "Order Desk <orders@shop.example>";
 
+/** Starts no service yet; `start` does. */
 export async function startEmailHarness(): Promise<EmailHarness> {
   const testDatabase = await createTestDatabase();
   const tokens = createTestTokens();
@@ -54,34 +55,29 @@ export async function startEmailHarness(): Promise<EmailHarness> {
   const services: RunningService[] = [];
   const clients: EmailClient[] = [];
   const doubles: SmtpDouble[] = [];
-  const database = await openDatabase({
-    connectionUri: testDatabase.connectionUri,
-    applicationName: "test",
-    maxConnections: 2,
-  });
+  const { connectionUri } = testDatabase;
+  const databaseOptions = { connectionUri, applicationName: "test", maxConnections: 2 };
+  const database = await openDatabase(databaseOptions);
+  const serviceOptions = {
+    databaseUrl: connectionUri,
+    databasePoolSize: 3,
+    loadKeks: () => Promise.resolve([kek]),
+    bus,
+    grpcAddress: "127.0.0.1:0",
+    tokenPublicKeys: tokens.publicKeys,
+    // Reading the protos takes a quarter of a start.
+    grpcReflection: false,
+    logger,
+  };
   const harness: EmailHarness = {
     database,
     logged: () => lines.join(""),
     async start(mail, more = {}) {
-      const service = await startIntegrationsService({
-        databaseUrl: testDatabase.connectionUri,
-        databasePoolSize: 3,
-        loadKeks: () => Promise.resolve([kek]),
-        bus,
-        mail,
-        grpcAddress: "127.0.0.1:0",
-        tokenPublicKeys: tokens.publicKeys,
-        // Reading the protos takes a quarter of a start.
-        grpcReflection: false,
-        logger,
-        ...more,
-      });
+      const service = await startIntegrationsService({ ...serviceOptions, mail, ...more });
       services.push(service);
-      const client = createRpcClient(EmailServiceService, {
-        address: service.grpcAddress,
-        minter,
-        defaultTimeoutMs: 25_000,
-      });
+      const { grpcAddress: address } = service;
+      const clientOptions = { address, minter, defaultTimeoutMs: 25_000 };
+      const client = createRpcClient(EmailServiceService, clientOptions);
       clients.push(client);
       return client;
     },
@@ -94,12 +90,8 @@ export async function startEmailHarness(): Promise<EmailHarness> {
       const double = await harness.startServer(options);
       const client = await harness.start({ smtpUrl: double.url, emailFrom: FROM }, more);
       const identity = executionPlane();
-      return {
-        double,
-        client,
-        identity,
-        send: (request) => client.sendEmail(request, { identity }),
-      };
+      const send: Sender["send"] = (request) => client.sendEmail(request, { identity });
+      return { double, client, identity, send };
     },
     async close() {
       for (const client of clients) client.close();

@@ -19,17 +19,17 @@ export type SecretsClient = RpcClient<typeof SecretsServiceService>;
 
 /** The real service on a database of its own. */
 export interface Harness {
-  /** Talks to the service that `start` has started last. */
+  /** A client of the first service. */
   client: SecretsClient;
-  /** As superuser, to look behind the API. */
+  /** The database as its superuser sees it. */
   database: Database;
   databaseUri: string;
   bus: EventBus;
-  /** For clients of other services than that of secrets. */
+  /** The keys of tokens, for clients of further RPC services. */
   tokens: TestTokens;
-  /** Everything that services have logged, at every level. */
+  /** The log of all services, at every level. */
   logged(): string;
-  /** Makes keys for SECRETS_KEK, which `start` uses unless it is given others. */
+  /** The key of SECRETS_KEK, unless `start` gets others. */
   kek: Buffer;
   /** Starts one more service on the same database. */
   start(more?: Partial<IntegrationsServiceOptions>): Promise<RunningService>;
@@ -66,17 +66,10 @@ export async function startHarness(
     started.push(service);
     return service;
   };
-  const connect = (service: RunningService): SecretsClient => {
-    const { grpcAddress: address } = service;
-    const minter = tokens.minterTo("integrations");
-    const client = createRpcClient(SecretsServiceService, { address, minter });
-    // Values are for the execution plane alone.
-    const asRuns = createRpcClient(SecretsServiceService, {
-      address,
-      minter: tokens.serviceMinterTo("integrations", "runs"),
-    });
-    clients.push(client, asRuns);
-    return { ...client, resolveSecrets: asRuns.resolveSecrets };
+  const connect = ({ grpcAddress }: RunningService): SecretsClient => {
+    const client = connectSecrets(grpcAddress, tokens);
+    clients.push(client);
+    return client;
   };
   const client = connect(await start());
   const database = await openDatabase({
@@ -102,6 +95,21 @@ export async function startHarness(
       await testDatabase.close();
     },
   };
+}
+
+/** A client of secrets, which reads values in the name of the runs service: nobody else may. */
+function connectSecrets(address: string, tokens: TestTokens): SecretsClient {
+  const minter = tokens.minterTo("integrations");
+  const client = createRpcClient(SecretsServiceService, { address, minter });
+  const asRuns = createRpcClient(SecretsServiceService, {
+    address,
+    minter: tokens.serviceMinterTo("integrations", "runs"),
+  });
+  const close = (): void => {
+    client.close();
+    asRuns.close();
+  };
+  return { ...client, resolveSecrets: asRuns.resolveSecrets, close };
 }
 
 /** A caller of a company of its own that may do everything. */

@@ -2,22 +2,22 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
 
-/** Stands between a service and Postgres; can lose what Postgres answers. */
+/** A proxy between a service and Postgres that can lose the answers of Postgres. */
 export interface PostgresProxy {
   connectionUri: string;
   /** Sends connections to another port from now on. */
   setTarget(port: number): void;
-  /** Of the next commits so many reach Postgres, but their answers do not come back. */
+  /** Loses the answers to the next commits, which do reach Postgres. */
   loseAnswersToCommits(count: number): void;
-  /** The same for the next statements of this name, which are transactions of their own. */
+  /** Loses the answers to the next statements of this name, each a transaction by itself. */
   loseAnswersToStatement(name: string, count: number): void;
   /**
-   * Cuts the connection on which the next statement of this name comes. The statement reaches Postgres
-   * when the function that this gives is called; it resolves when Postgres has answered.
+   * Cuts the connection on which the next statement of this name comes. The returned function sends the statement
+   * to Postgres, and resolves when Postgres has answered.
    */
   holdStatement(name: string): () => Promise<void>;
   answersLost(): number;
-  /** Lets nothing through any more, in neither direction, until it is thawed. */
+  /** Holds all bytes, in both directions, until `thaw`. */
   freeze(): void;
   thaw(): void;
   close(): Promise<void>;
@@ -29,52 +29,8 @@ const COMMIT = Buffer.from("Q\0\0\0\x0bCOMMIT\0", "latin1");
 /** Starts a proxy in front of the Postgres of this address. */
 export async function startPostgresProxy(connectionUri: string): Promise<PostgresProxy> {
   const uri = new URL(connectionUri);
-  let targetPort = Number(uri.port);
-  let toLose = 0;
-  let losing = COMMIT;
-  let lost = 0;
-  let isFrozen = false;
-  let holding: Buffer | null = null;
-  let held: { upstream: Socket; bytes: Buffer } | null = null;
-  const sockets = new Set<Socket>();
-
-  const keep = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.once("close", () => sockets.delete(socket));
-  };
-
-  const server = createServer((client) => {
-    const upstream = connect(targetPort, "127.0.0.1");
-    let deaf = false;
-    keep(client);
-    keep(upstream);
-    client.on("data", (bytes) => {
-      if (held?.upstream === upstream) return;
-      if (holding !== null && bytes.includes(holding)) {
-        held = { upstream, bytes };
-        holding = null;
-        client.destroy();
-        return;
-      }
-      if (toLose > 0 && bytes.includes(losing)) {
-        toLose -= 1;
-        lost += 1;
-        deaf = true;
-      }
-      upstream.write(bytes);
-    });
-    upstream.on("data", (bytes) => {
-      // The commit is done: now the connection breaks.
-      if (deaf) client.destroy();
-      else client.write(bytes);
-    });
-    if (isFrozen) for (const socket of [client, upstream]) socket.pause();
-    client.once("close", () => {
-      if (held?.upstream !== upstream) upstream.destroy();
-    });
-    upstream.once("close", () => client.destroy());
-  });
+  const wire = new Wire(Number(uri.port));
+  const server = createServer((client) => wire.connect(client));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -83,42 +39,111 @@ export async function startPostgresProxy(connectionUri: string): Promise<Postgre
   uri.port = String(address.port);
   return {
     connectionUri: uri.href,
-    setTarget(port) {
-      targetPort = port;
-    },
-    loseAnswersToCommits(count) {
-      losing = COMMIT;
-      toLose = count;
-    },
-    loseAnswersToStatement(name, count) {
-      losing = Buffer.from(name, "latin1");
-      toLose = count;
-    },
-    holdStatement(name) {
-      holding = Buffer.from(name, "latin1");
-      return async () => {
-        if (held === null) throw new Error(`No statement ${name} came.`);
-        const { upstream, bytes } = held;
-        const answered = once(upstream, "data");
-        upstream.write(bytes);
-        await answered;
-        upstream.destroy();
-      };
-    },
-    answersLost: () => lost,
-    freeze() {
-      isFrozen = true;
-      for (const socket of sockets) socket.pause();
-    },
-    thaw() {
-      isFrozen = false;
-      for (const socket of sockets) socket.resume();
-    },
+    setTarget: (port) => void (wire.targetPort = port),
+    loseAnswersToCommits: (count) => wire.lose(COMMIT, count),
+    loseAnswersToStatement: (name, count) => wire.lose(Buffer.from(name, "latin1"), count),
+    holdStatement: (name) => wire.hold(name),
+    answersLost: () => wire.lost,
+    freeze: () => wire.freeze(),
+    thaw: () => wire.thaw(),
     async close() {
       const closed = once(server, "close");
       server.close();
-      for (const socket of sockets) socket.destroy();
+      wire.destroy();
       await closed;
     },
   };
+}
+
+/** The connections through the proxy, and what happens to the bytes on them. */
+class Wire {
+  /** The port to which new connections go. */
+  targetPort: number;
+  /** How many answers were lost. */
+  lost = 0;
+  readonly #sockets = new Set<Socket>();
+  #losing: Buffer = COMMIT;
+  #toLose = 0;
+  #isFrozen = false;
+  #holding: Buffer | null = null;
+  #held: { upstream: Socket; bytes: Buffer } | null = null;
+
+  constructor(targetPort: number) {
+    this.targetPort = targetPort;
+  }
+
+  /** Connects a client with Postgres. */
+  connect(client: Socket): void {
+    const upstream = connect(this.targetPort, "127.0.0.1");
+    let deaf = false;
+    this.#keep(client);
+    this.#keep(upstream);
+    client.on("data", (bytes) => {
+      if (this.#held?.upstream === upstream) return;
+      if (this.#holding !== null && bytes.includes(this.#holding)) {
+        this.#held = { upstream, bytes };
+        this.#holding = null;
+        client.destroy();
+        return;
+      }
+      deaf = this.#losesAnswerTo(bytes) || deaf;
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes) => {
+      // Postgres has done the statement: now the connection breaks.
+      if (deaf) client.destroy();
+      else client.write(bytes);
+    });
+    if (this.#isFrozen) for (const socket of [client, upstream]) socket.pause();
+    client.once("close", () => {
+      if (this.#held?.upstream !== upstream) upstream.destroy();
+    });
+    upstream.once("close", () => client.destroy());
+  }
+
+  /** Loses the answers to the next statements that hold this text. */
+  lose(text: Buffer, count: number): void {
+    this.#losing = text;
+    this.#toLose = count;
+  }
+
+  hold(name: string): () => Promise<void> {
+    this.#holding = Buffer.from(name, "latin1");
+    return async () => {
+      if (this.#held === null) throw new Error(`No statement ${name} came.`);
+      const { upstream, bytes } = this.#held;
+      const answered = once(upstream, "data");
+      upstream.write(bytes);
+      await answered;
+      upstream.destroy();
+    };
+  }
+
+  freeze(): void {
+    this.#isFrozen = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  thaw(): void {
+    this.#isFrozen = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  /** Ends all connections at once. */
+  destroy(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #losesAnswerTo(bytes: Buffer): boolean {
+    if (this.#toLose === 0 || !bytes.includes(this.#losing)) return false;
+    this.#toLose -= 1;
+    this.lost += 1;
+    return true;
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("close", () => this.#sockets.delete(socket));
+  }
 }

@@ -1,4 +1,3 @@
-import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import { newUuid, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
@@ -13,8 +12,9 @@ import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
 import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
 import { createRpcClient } from "@workflow/rpc";
-import type { Identity, RpcClient } from "@workflow/rpc";
-import { waitFor } from "@workflow/testkit";
+import type { Identity, RpcClient, TokenIssuer } from "@workflow/rpc";
+import { createTestDatabase, createTestTokens, waitFor } from "@workflow/testkit";
+import type { TestTokens } from "@workflow/testkit";
 import { pino } from "pino";
 import { startRunsService } from "../../src/service.ts";
 import type { RunningService, RunsServiceOptions } from "../../src/service.ts";
@@ -26,10 +26,10 @@ const TERMINAL: readonly RunStatus[] = [
   RunStatus.TIMEOUT,
 ];
 
-/** Tests call in great numbers at once, and a busy machine takes its time. */
+/** Enough for a great number of calls at once on a busy machine. */
 const CALL_TIMEOUT_MS = 60_000;
 
-/** A runs service of its own, on a database of its own, spoken to over gRPC. */
+/** A runs service on a database of its own, called over gRPC. */
 export interface RunsHarness {
   database: Database;
   runs: RpcClient<typeof RunsServiceService>;
@@ -37,10 +37,10 @@ export interface RunsHarness {
   approvals: RpcClient<typeof ApprovalsServiceService>;
   schedules: RpcClient<typeof SchedulesServiceService>;
   stats: RpcClient<typeof RunStatsServiceService>;
-  /** In the name of the webhooks service, as `runEvents` is. */
+  /** Called in the name of the webhooks service, as `runEvents` is. */
   triggers: RpcClient<typeof TriggersServiceService>;
   runEvents: RpcClient<typeof RunEventsServiceService>;
-  /** In the name of the workflows service, which may not call it. */
+  /** Called in the name of the workflows service, which may not call it. */
   foreignTriggers: RpcClient<typeof TriggersServiceService>;
   identity: Identity;
   /** Deploys steps as an active workflow and returns its id. */
@@ -52,14 +52,14 @@ export interface RunsHarness {
   waitForEnd(runId: string): Promise<Run>;
   /** Waits for the first run of a workflow that has come to a status, and returns its id. */
   waitForRun(workflowId: string, status: RunStatus): Promise<string>;
-  /** Starts one more process's worth of the service on the same database. */
+  /** Starts one more service on the same database, as another process does. */
   startAnother(role: "api" | "worker", more?: Partial<RunsServiceOptions>): Promise<RunningService>;
-  /** A client of its own for another service. */
+  /** A new client of another service. */
   connect(service: RunningService): RpcClient<typeof RunsServiceService>;
   close(): Promise<void>;
 }
 
-/** What is deployed beside the steps. */
+/** The parts of a deployment beside its steps. */
 export interface WorkflowContent {
   workflowId: string;
   revision: number;
@@ -104,12 +104,12 @@ export async function startRunsHarness(
     options.databaseUrl === undefined
       ? await createTestDatabase()
       : { connectionUri: options.databaseUrl, close: () => Promise.resolve() };
+  const { connectionUri } = testDatabase;
   const tokens = createTestTokens();
-  const logger = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" });
   const bus = options.bus ?? createInProcessEventBus({ consumers: {} });
   const base: RunsServiceOptions = {
     role: "all",
-    databaseUrl: testDatabase.connectionUri,
+    databaseUrl: connectionUri,
     databasePoolSize: 8,
     grpcAddress: "127.0.0.1:0",
     tokenPublicKeys: tokens.publicKeys,
@@ -118,69 +118,84 @@ export async function startRunsHarness(
     bus,
     outboundAllowPrivate: true,
     workerConcurrency: 100,
-    logger,
+    logger: pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" }),
     ...options,
   };
   const service = await startRunsService(base);
   const started: RunningService[] = [service];
-  const minter = tokens.minterTo("runs");
-  const clientOptions = {
-    address: service.grpcAddress ?? "",
-    minter,
-    defaultTimeoutMs: CALL_TIMEOUT_MS,
-  };
-  const clients: { close(): void }[] = [];
-  const runs = createRpcClient(RunsServiceService, clientOptions);
-  const workflowsOptions = {
-    ...clientOptions,
-    minter: tokens.serviceMinterTo("runs", "workflows"),
-  };
-  const deployments = createRpcClient(DeploymentsServiceService, workflowsOptions);
-  const foreignTriggers = createRpcClient(TriggersServiceService, workflowsOptions);
-  const approvals = createRpcClient(ApprovalsServiceService, clientOptions);
-  const schedules = createRpcClient(SchedulesServiceService, clientOptions);
-  const stats = createRpcClient(RunStatsServiceService, clientOptions);
-  const webhooksOptions = { ...clientOptions, minter: tokens.serviceMinterTo("runs", "webhooks") };
-  const triggers = createRpcClient(TriggersServiceService, webhooksOptions);
-  const runEvents = createRpcClient(RunEventsServiceService, webhooksOptions);
-  const database = await openDatabase({
-    connectionUri: testDatabase.connectionUri,
-    applicationName: "test",
-    maxConnections: 3,
-  });
-  const get = (runId: string): Promise<Run> => runs.getRun({ runId }, { identity });
-
-  const harness: RunsHarness = {
+  const clients = createClients(service, tokens);
+  const more: { close(): void }[] = [];
+  const databaseOptions = { connectionUri, applicationName: "test", maxConnections: 3 };
+  const database = await openDatabase(databaseOptions);
+  return {
     database,
-    runs,
-    deployments,
-    approvals,
-    schedules,
-    stats,
-    triggers,
-    runEvents,
-    foreignTriggers,
+    ...clients,
     identity,
+    ...createRunCalls(clients, identity),
+    async startAnother(role, changed = {}) {
+      const another = await startRunsService({ ...base, role, ...changed });
+      started.push(another);
+      return another;
+    },
+    connect(another) {
+      const client = createRpcClient(RunsServiceService, clientOptions(another, tokens));
+      more.push(client);
+      return client;
+    },
+    async close() {
+      for (const client of [...more, ...Object.values(clients)]) client.close();
+      await database.end();
+      await Promise.all(started.map((each) => each.stop()));
+      if (options.bus === undefined) await bus.close();
+      await testDatabase.close();
+    },
+  };
+}
+
+/** How a service is called; by default by its callers from outside, which the gateway speaks for. */
+function clientOptions(
+  { grpcAddress }: RunningService,
+  tokens: TestTokens,
+  minter = tokens.minterTo("runs"),
+) {
+  return { address: grpcAddress ?? "", minter, defaultTimeoutMs: CALL_TIMEOUT_MS };
+}
+
+function createClients(service: RunningService, tokens: TestTokens) {
+  const callers = clientOptions(service, tokens);
+  const inNameOf = (issuer: TokenIssuer) =>
+    clientOptions(service, tokens, tokens.serviceMinterTo("runs", issuer));
+  const [workflows, webhooks] = [inNameOf("workflows"), inNameOf("webhooks")];
+  return {
+    runs: createRpcClient(RunsServiceService, callers),
+    approvals: createRpcClient(ApprovalsServiceService, callers),
+    schedules: createRpcClient(SchedulesServiceService, callers),
+    stats: createRpcClient(RunStatsServiceService, callers),
+    deployments: createRpcClient(DeploymentsServiceService, workflows),
+    foreignTriggers: createRpcClient(TriggersServiceService, workflows),
+    triggers: createRpcClient(TriggersServiceService, webhooks),
+    runEvents: createRpcClient(RunEventsServiceService, webhooks),
+  };
+}
+
+type RunCalls = Pick<
+  RunsHarness,
+  "get" | "deploy" | "start" | "runToEnd" | "waitForEnd" | "waitForRun"
+>;
+
+function createRunCalls(
+  { runs, deployments }: Pick<RunsHarness, "runs" | "deployments">,
+  identity: Identity,
+): RunCalls {
+  const get = (runId: string): Promise<Run> => runs.getRun({ runId }, { identity });
+  const calls: RunCalls = {
     get,
     async deploy(steps, more = {}) {
       const workflowId = more.workflowId ?? newUuid();
-      const json = (value: unknown): string | undefined =>
-        value === undefined ? undefined : JSON.stringify(value);
+      const content = contentOf(steps, more);
+      const { revision = 1 } = more;
       await deployments.putDeployment(
-        {
-          workflowId,
-          revision: more.revision ?? 1,
-          status: DeploymentStatus.ACTIVE,
-          content: {
-            name: more.name ?? "Test workflow",
-            version: more.version ?? 1,
-            triggerJson: JSON.stringify(more.trigger ?? { type: "api" }),
-            stepsJson: JSON.stringify(steps),
-            inputSchemaJson: json(more.inputSchema),
-            outputSchemaJson: json(more.outputSchema),
-            settingsJson: json(more.settings),
-          },
-        },
+        { workflowId, revision, status: DeploymentStatus.ACTIVE, content },
         { identity: more.identity ?? identity },
       );
       return workflowId;
@@ -191,7 +206,7 @@ export async function startRunsHarness(
       return response.run.id;
     },
     async runToEnd(workflowId, input) {
-      return harness.waitForEnd(await harness.start(workflowId, input));
+      return calls.waitForEnd(await calls.start(workflowId, input));
     },
     waitForEnd: (runId) =>
       waitFor(
@@ -210,37 +225,22 @@ export async function startRunsHarness(
         },
         { timeoutMs: 60_000, what: `a run of ${workflowId} in status ${status}` },
       ),
-    async startAnother(role, more = {}) {
-      const another = await startRunsService({ ...base, role, ...more });
-      started.push(another);
-      return another;
-    },
-    connect(another) {
-      const client = createRpcClient(RunsServiceService, {
-        address: another.grpcAddress ?? "",
-        minter,
-        defaultTimeoutMs: CALL_TIMEOUT_MS,
-      });
-      clients.push(client);
-      return client;
-    },
-    async close() {
-      for (const client of clients) client.close();
-      runs.close();
-      deployments.close();
-      approvals.close();
-      schedules.close();
-      stats.close();
-      triggers.close();
-      runEvents.close();
-      foreignTriggers.close();
-      await database.end();
-      await Promise.all(started.map((each) => each.stop()));
-      if (options.bus === undefined) await bus.close();
-      await testDatabase.close();
-    },
   };
-  return harness;
+  return calls;
+}
+
+function contentOf(steps: readonly unknown[], more: Partial<WorkflowContent>) {
+  const json = (value: unknown): string | undefined =>
+    value === undefined ? undefined : JSON.stringify(value);
+  return {
+    name: more.name ?? "Test workflow",
+    version: more.version ?? 1,
+    triggerJson: JSON.stringify(more.trigger ?? { type: "api" }),
+    stepsJson: JSON.stringify(steps),
+    inputSchemaJson: json(more.inputSchema),
+    outputSchemaJson: json(more.outputSchema),
+    settingsJson: json(more.settings),
+  };
 }
 
 /** A request to start a run in the background. */

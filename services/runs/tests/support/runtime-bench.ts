@@ -58,7 +58,7 @@ export function useRuntime<P extends RuntimePlatform>(
 ): RuntimeBench<P> {
   let fixture: RuntimeFixture<P>;
   let workers: RuntimeWorker<P>[] = [];
-  let dispatched: string[] = [];
+  const dispatched: string[] = [];
   let test = new AbortController();
 
   beforeAll(async () => {
@@ -70,22 +70,46 @@ export function useRuntime<P extends RuntimePlatform>(
     const { runtime } = await fixture.open({ leaseMs: LONG_LEASE_MS });
     await fixture.transaction((transaction) => runtime.cancel(transaction, dispatched));
     workers = [];
-    dispatched = [];
+    dispatched.length = 0;
     test = new AbortController();
   });
   afterAll(() => fixture.close());
 
-  const bench: RuntimeBench<P> = {
+  return {
+    ...createDispatches(() => fixture, dispatched),
     open: (options) => fixture.open(options),
     async openTwo(leaseMs) {
       return [await fixture.open({ leaseMs }), await fixture.open({ leaseMs })];
     },
     transaction: (work) => fixture.transaction(work),
+    async startWorker(process, work, concurrency = 50) {
+      const options = { concurrency, over: test.signal };
+      const worker = await startTestWorker(process, fixture, options, work);
+      workers.push(worker.runtimeWorker);
+      return worker;
+    },
+    keep: (worker) => void workers.push(worker),
+    over: () => test.signal,
+    statusOf: ({ runtime }, runId) => runtime.findStatus(runId),
+  };
+}
+
+type Dispatches<P extends RuntimePlatform> = Pick<
+  RuntimeBench<P>,
+  "dispatch" | "dispatchTold" | "dispatchOne" | "dispatchHandedOver" | "remember"
+>;
+
+/** Ways to dispatch tasks, all of which `dispatched` gathers. */
+function createDispatches<P extends RuntimePlatform>(
+  fixtureOf: () => RuntimeFixture<P>,
+  dispatched: string[],
+): Dispatches<P> {
+  const dispatches: Dispatches<P> = {
     async dispatch(count) {
       const runIds = Array.from({ length: count }, () => newId("run_"));
       dispatched.push(...runIds);
-      const { runtime } = await fixture.open({ leaseMs: LONG_LEASE_MS });
-      await fixture.transaction((transaction) =>
+      const { runtime } = await fixtureOf().open({ leaseMs: LONG_LEASE_MS });
+      await fixtureOf().transaction((transaction) =>
         runtime.dispatch(tasksOf(runIds)).write(transaction, runIds),
       );
       return runIds;
@@ -94,12 +118,12 @@ export function useRuntime<P extends RuntimePlatform>(
       const runIds = Array.from({ length: count }, () => newId("run_"));
       dispatched.push(...runIds);
       const begun = runtime.dispatch(tasksOf(runIds, companyId));
-      await fixture.transaction((transaction) => begun.write(transaction, runIds));
+      await fixtureOf().transaction((transaction) => begun.write(transaction, runIds));
       begun.committed(new Set(runIds));
       return { runIds, handedOver: begun.handedOver };
     },
     async dispatchOne(runtime) {
-      const { runIds } = await bench.dispatchTold(runtime, 1);
+      const { runIds } = await dispatches.dispatchTold(runtime, 1);
       return runIds[0] ?? "";
     },
     // A worker hands nothing over before its first claim has found nothing due.
@@ -112,20 +136,11 @@ export function useRuntime<P extends RuntimePlatform>(
           return null;
         }
         dispatched.push(runId);
-        await fixture.transaction((transaction) => begun.write(transaction, [runId]));
+        await fixtureOf().transaction((transaction) => begun.write(transaction, [runId]));
         begun.committed(new Set([runId]));
         return runId;
       }),
     remember: (runId) => void dispatched.push(runId),
-    async startWorker(process, work, concurrency = 50) {
-      const options = { concurrency, over: test.signal };
-      const worker = await startTestWorker(process, fixture, options, work);
-      workers.push(worker.runtimeWorker);
-      return worker;
-    },
-    keep: (worker) => void workers.push(worker),
-    over: () => test.signal,
-    statusOf: ({ runtime }, runId) => runtime.findStatus(runId),
   };
-  return bench;
+  return dispatches;
 }

@@ -8,16 +8,15 @@ import { finish, untilAborted } from "../support/task-workers.ts";
 
 /** What every adapter of the port `TaskRuntime` promises: whose turn it is, and what goes to a free worker of the same process. */
 export function describeTaskHandOver<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
-  const {
-    dispatchHandedOver,
-    dispatchTold,
-    open,
-    openTwo,
-    remember,
-    startWorker,
-    statusOf,
-    transaction,
-  } = bench;
+  describeHandOvers(bench);
+  describeSlotLimits(bench);
+  describeTurns(bench);
+  describeCompanyTurns(bench);
+}
+
+/** A new task goes to a free worker of its process. */
+function describeHandOvers<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchHandedOver, openTwo, remember, startWorker, statusOf, transaction } = bench;
 
   it("hands a task to a free worker of the process that stores it, which executes it once", async () => {
     const [process, other] = await openTwo(LONG_LEASE_MS);
@@ -52,6 +51,11 @@ export function describeTaskHandOver<P extends RuntimePlatform>(bench: RuntimeBe
     expect(second.leases[0]).toMatchObject({ runId: begun.runId });
     expect(never.leases).toEqual([]);
   });
+}
+
+/** Hand-overs keep to the free slots. */
+function describeSlotLimits<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchHandedOver, dispatchTold, open, startWorker, statusOf } = bench;
 
   it("has its slots back after a hand-over that was rolled back", async () => {
     const process = await open({ leaseMs: LONG_LEASE_MS });
@@ -85,6 +89,11 @@ export function describeTaskHandOver<P extends RuntimePlatform>(bench: RuntimeBe
     await waitFor(() => worker.leases.length === 60, { what: "60 executions" });
     expect(most).toBeLessThanOrEqual(5);
   });
+}
+
+/** Hand-overs overtake nobody. */
+function describeTurns<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchTold, open, startWorker } = bench;
 
   it("hands nothing over while other tasks are due, which would be overtaken (D57)", async () => {
     const process = await open({ leaseMs: LONG_LEASE_MS });
@@ -105,6 +114,11 @@ export function describeTaskHandOver<P extends RuntimePlatform>(bench: RuntimeBe
     await waitFor(() => worker.leases.length === 5);
     expect(first.runIds).toContain(worker.leases[0]?.runId);
   });
+}
+
+/** Companies take turns (D57). */
+function describeCompanyTurns<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchTold, open, startWorker, statusOf } = bench;
 
   it("lets companies take turns, whoever has how many tasks due for how long (D57)", async () => {
     const process = await open({ leaseMs: LONG_LEASE_MS });

@@ -6,20 +6,18 @@ import type { RuntimeBench } from "../support/runtime-bench.ts";
 import { untilAborted } from "../support/task-workers.ts";
 import type { RuntimeProcess, Work } from "../support/task-workers.ts";
 
-/** What every adapter of the port `TaskRuntime` promises: what becomes of tasks whose workers fall silent, stop or die. */
+/** The promises of every adapter of the port `TaskRuntime` about tasks whose workers fall silent, stop or die. */
 export function describeTaskLeases<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
-  const {
-    dispatch,
-    dispatchOne,
-    dispatchTold,
-    keep,
-    open,
-    openTwo,
-    over,
-    startWorker,
-    statusOf,
-    transaction,
-  } = bench;
+  describeTakeOvers(bench);
+  describeLongLeases(bench);
+  describeCountedDeaths(bench);
+  describeReturnedTasks(bench);
+  describeSuspects(bench);
+}
+
+/** Tasks of a worker that fell silent go to another one. */
+function describeTakeOvers<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchOne, openTwo, startWorker, statusOf, transaction } = bench;
 
   it("gives the task of a worker that fell silent to another one, after a lease", async () => {
     const [silent, other] = await openTwo(SHORT_LEASE_MS);
@@ -59,6 +57,11 @@ export function describeTaskLeases<P extends RuntimePlatform>(bench: RuntimeBenc
     await transaction((transaction) => runtime.cancel(transaction, [runId]));
     await waitFor(() => lease.signal.aborted, { what: "the signal to be aborted" });
   });
+}
+
+/** A lease lasts while its worker lives, and ends with the task. */
+function describeLongLeases<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatch, dispatchOne, openTwo, startWorker, statusOf, transaction } = bench;
 
   it("keeps a task that takes many leases' time with its worker", async () => {
     // Long enough that a pause of the machine does not outlast it.
@@ -95,6 +98,11 @@ export function describeTaskLeases<P extends RuntimePlatform>(bench: RuntimeBenc
     expect(await worker.settle({ lease, next: "done" })).toBe(false);
     expect(await statusOf(process, runId)).toBeNull();
   });
+}
+
+/** Deaths are counted from the last progress of a task. */
+function describeCountedDeaths<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatch, dispatchOne, keep, open, openTwo, over, startWorker } = bench;
 
   it("counts the leases that ran out since the task last made progress (D30)", async () => {
     const seen: number[] = [];
@@ -138,6 +146,11 @@ export function describeTaskLeases<P extends RuntimePlatform>(bench: RuntimeBenc
     expect(second.leases[0]).toMatchObject({ runId: runIds[0], takeovers: 0 });
     expect(await never.begin(claimed).catch(() => new Set())).toEqual(new Set());
   });
+}
+
+/** Tasks without a settlement come back. */
+function describeReturnedTasks<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchOne, open, openTwo, startWorker, statusOf } = bench;
 
   it("gives the tasks of a worker that stops to another one at once", async () => {
     const [process, other] = await openTwo(LONG_LEASE_MS);
@@ -160,6 +173,27 @@ export function describeTaskLeases<P extends RuntimePlatform>(bench: RuntimeBenc
     await waitFor(async () => (await statusOf(process, runId)) === null);
     expect(worker.leases.map(({ takeovers }) => takeovers)).toEqual([0, 0]);
   });
+
+  it("tries a task that comes to nothing again after pauses that grow", async () => {
+    const process = await open({ leaseMs: LONG_LEASE_MS });
+    const times: number[] = [];
+    const worker = await startWorker(process, async ({ lease, settle }) => {
+      times.push(performance.now());
+      if (times.length === 3) await settle({ lease, next: "done" });
+    });
+    const runId = await dispatchOne(process.runtime);
+    await waitFor(async () => (await statusOf(process, runId)) === null);
+    const [start = 0, second = 0, third = 0] = times;
+    // By the pauses themselves, since a busy machine only makes the times between them longer.
+    expect(second - start).toBeGreaterThanOrEqual(500);
+    expect(third - second).toBeGreaterThanOrEqual(1_000);
+    expect(worker.leases.map(({ takeovers }) => takeovers)).toEqual([0, 0, 0]);
+  });
+}
+
+/** Tasks that may have killed workers run one at a time. */
+function describeSuspects<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchTold, open, startWorker } = bench;
 
   it("executes tasks that may have killed workers one at a time, and the others meanwhile", async () => {
     const first = await open({ leaseMs: SHORT_LEASE_MS });
@@ -189,21 +223,5 @@ export function describeTaskLeases<P extends RuntimePlatform>(bench: RuntimeBenc
     await waitFor(() => done.size === 13, { what: "suspects and bystanders" });
     expect(most).toBe(1);
     expect(bystanders.every((runId) => done.has(runId))).toBe(true);
-  });
-
-  it("tries a task that comes to nothing again after pauses that grow", async () => {
-    const process = await open({ leaseMs: LONG_LEASE_MS });
-    const times: number[] = [];
-    const worker = await startWorker(process, async ({ lease, settle }) => {
-      times.push(performance.now());
-      if (times.length === 3) await settle({ lease, next: "done" });
-    });
-    const runId = await dispatchOne(process.runtime);
-    await waitFor(async () => (await statusOf(process, runId)) === null);
-    const [start = 0, second = 0, third = 0] = times;
-    // By the pauses themselves, since a busy machine only makes the times between them longer.
-    expect(second - start).toBeGreaterThanOrEqual(500);
-    expect(third - second).toBeGreaterThanOrEqual(1_000);
-    expect(worker.leases.map(({ takeovers }) => takeovers)).toEqual([0, 0, 0]);
   });
 }

@@ -8,8 +8,15 @@ import { finish } from "../support/task-workers.ts";
 
 /** What every adapter of the port `TaskRuntime` promises: how tasks come to workers, rest, and are woken. */
 export function describeTaskQueue<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
-  const { dispatch, dispatchOne, dispatchTold, open, openTwo, startWorker, statusOf, transaction } =
-    bench;
+  describeClaims(bench);
+  describeParking(bench);
+  describeWakeUps(bench);
+  describeAnnouncements(bench);
+}
+
+/** Each task is claimed once, in batches. */
+function describeClaims<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatch, dispatchTold, open, startWorker, statusOf } = bench;
 
   it("never lets two of eight workers execute one of 500 tasks at the same time, and each once", async () => {
     const executions = new Map<string, number>();
@@ -61,6 +68,11 @@ export function describeTaskQueue<P extends RuntimePlatform>(bench: RuntimeBench
     expect(worker.batchSizes[0]).toBe(10);
     expect(most).toBe(10);
   });
+}
+
+/** A parked task waits for its time or for a wake-up. */
+function describeParking<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchOne, open, openTwo, startWorker, statusOf, transaction } = bench;
 
   it("executes a task that was parked for a time after that time and not before", async () => {
     const process = await open({ leaseMs: LONG_LEASE_MS });
@@ -95,6 +107,11 @@ export function describeTaskQueue<P extends RuntimePlatform>(bench: RuntimeBench
     await waitFor(async () => (await statusOf(process, runId)) === null);
     expect(worker.leases).toHaveLength(2);
   });
+}
+
+/** Wake-ups reach a task that is executed. */
+function describeWakeUps<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatchOne, open, openTwo, startWorker, statusOf, transaction } = bench;
 
   it("does not lose a wake-up that comes while the task is being executed", async () => {
     const process = await open({ leaseMs: LONG_LEASE_MS });
@@ -130,6 +147,11 @@ export function describeTaskQueue<P extends RuntimePlatform>(bench: RuntimeBench
     await transaction((transaction) => waker.runtime.wake(transaction, [runId]));
     await waitFor(async () => (await statusOf(process, runId)) === null);
   });
+}
+
+/** Tasks are found however they are announced. */
+function describeAnnouncements<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
+  const { dispatch, dispatchOne, open, openTwo, startWorker, statusOf, transaction } = bench;
 
   it("never executes what was dispatched by a transaction that was rolled back", async () => {
     const process = await open({ leaseMs: LONG_LEASE_MS });

@@ -27,7 +27,7 @@ export interface InboundHarness extends AsyncDisposable {
   runs: RunsDouble;
   accounts: AccountsDouble;
   databaseUrl: string;
-  /** What a process of the service is told, its NATS and where it listens excepted. */
+  /** The settings of the service as a process, but for NATS and its own addresses. */
   environment: Record<string, string>;
   httpAddress: string;
   events: RpcClient<InboundEventsServiceService>;
@@ -35,7 +35,7 @@ export interface InboundHarness extends AsyncDisposable {
   /** The company's events, newest first. */
   list(companyId: string): Promise<readonly InboundEvent[]>;
   get(companyId: string, eventId: string): Promise<InboundEvent>;
-  /** Starts another process's worth of the service on the same database. */
+  /** Starts one more service on the same database. */
   startAnother(options?: Partial<WebhooksServiceOptions>): Promise<RunningService>;
 }
 
@@ -65,12 +65,9 @@ export async function startInboundHarness(
     const database = scope.adopt(await createTestDatabase(), (opened) => opened.close());
     const runs = new RunsDouble();
     const accounts = new AccountsDouble();
-    const runsServer = scope.adopt(await runs.start(tokens.publicKeys), (server) =>
-      server.close(0),
-    );
-    const accountsServer = scope.adopt(await accounts.start(tokens.publicKeys), (server) =>
-      server.close(0),
-    );
+    const closeAtOnce = (server: { close(graceMs: number): Promise<void> }) => server.close(0);
+    const runsServer = scope.adopt(await runs.start(tokens.publicKeys), closeAtOnce);
+    const accountsServer = scope.adopt(await accounts.start(tokens.publicKeys), closeAtOnce);
     const start = (more: Partial<WebhooksServiceOptions> = {}): Promise<RunningService> =>
       startWebhooksService({
         grpcAddress: "127.0.0.1:0",

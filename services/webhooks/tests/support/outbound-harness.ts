@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createScope } from "@workflow/async";
 import { newId, newUuid, openDatabase, sql } from "@workflow/db";
-import type { Database } from "@workflow/db";
+import type { Database, SqlFragment } from "@workflow/db";
 import { createInProcessEventBus, parseEnvelope } from "@workflow/events";
 import type { EventBus, EventEnvelope, PublishedEvent } from "@workflow/events";
 import { openKeyRing } from "@workflow/sealing";
@@ -51,7 +51,7 @@ export interface EndpointSpec {
   workflowIds?: readonly string[];
   rateLimitPerSecond?: number;
   headers?: Record<string, string>;
-  /** Replaced a moment ago, and signs too. */
+  /** A secret that was replaced a moment ago, and still signs. */
   oldSecret?: string;
 }
 
@@ -65,19 +65,19 @@ export interface OutboundHarness {
   bus: EventBus;
   newSecret(): string;
   addEndpoint(spec: EndpointSpec): Promise<{ endpointId: string; secret: string }>;
-  /** Changes columns as the endpoints' RPCs do. */
+  /** Changes the URL as the endpoints' RPC does. */
   setUrl(companyId: string, endpointId: string, url: string): Promise<void>;
   activate(companyId: string, endpointId: string): Promise<void>;
   /** Publishes events of runs, as the runs service does. */
   publish(events: readonly EventEnvelope[]): Promise<void>;
   deliveries(endpointId: string): Promise<readonly StoredDelivery[]>;
   endpoint(endpointId: string): Promise<z.output<typeof endpointRow>>;
-  /** Starts one more process, on the same database. */
+  /** Starts one more service on the same database. */
   startAnother(bus?: EventBus): Promise<RunningService>;
   close(): Promise<void>;
 }
 
-/** Starts it; the delays between attempts are short unless others are given. */
+/** Starts the service; the delays between attempts are short unless the test gives others. */
 export async function startOutboundHarness(
   options: Partial<WebhooksServiceOptions> = {},
 ): Promise<OutboundHarness> {
@@ -125,37 +125,42 @@ export async function startOutboundHarness(
       bus,
       newSecret,
       addEndpoint: (spec) => addEndpoint(database, ring, spec),
-      async setUrl(companyId, endpointId, url) {
-        await database.transaction(async (transaction) => {
-          await transaction.query(sql.type(nothing)`
-            update webhooks.endpoints set url = ${url} where id = ${endpointId}
-          `);
-          await announceEndpoint(transaction, { companyId, endpointId });
-        });
-      },
-      async activate(companyId, endpointId) {
-        await database.transaction(async (transaction) => {
-          await transaction.query(sql.type(nothing)`
-            update webhooks.endpoints
-            set status = 'active', disabled_reason = null, disabled_at = null,
-              consecutive_failures = 0
-            where id = ${endpointId}
-          `);
-          await announceEndpoint(transaction, { companyId, endpointId });
-        });
-      },
+      setUrl: (companyId, endpointId, url) =>
+        changeEndpoint(database, { companyId, endpointId }, sql.fragment`url = ${url}`),
+      activate: (companyId, endpointId) =>
+        changeEndpoint(database, { companyId, endpointId }, ACTIVE),
       publish: (events) => bus.publish(events.map(toPublished)),
       deliveries: (endpointId) => listDeliveries(database, endpointId),
-      endpoint: (endpointId) =>
-        database.one(sql.type(endpointRow)`
-          select status, disabled_reason as "disabledReason",
-            consecutive_failures as "consecutiveFailures"
-          from webhooks.endpoints where id = ${endpointId}
-        `),
+      endpoint: (endpointId) => getEndpoint(database, endpointId),
       startAnother,
       close: () => scope.close(),
     };
   });
+}
+
+const ACTIVE = sql.fragment`
+  status = 'active', disabled_reason = null, disabled_at = null, consecutive_failures = 0
+`;
+
+async function changeEndpoint(
+  database: Database,
+  { companyId, endpointId }: { companyId: string; endpointId: string },
+  change: SqlFragment,
+): Promise<void> {
+  await database.transaction(async (transaction) => {
+    await transaction.query(sql.type(nothing)`
+      update webhooks.endpoints set ${change} where id = ${endpointId}
+    `);
+    await announceEndpoint(transaction, { companyId, endpointId });
+  });
+}
+
+function getEndpoint(database: Database, endpointId: string) {
+  return database.one(sql.type(endpointRow)`
+    select status, disabled_reason as "disabledReason",
+      consecutive_failures as "consecutiveFailures"
+    from webhooks.endpoints where id = ${endpointId}
+  `);
 }
 
 /** An event of a run, as the runs service publishes it. */

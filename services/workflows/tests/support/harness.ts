@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { newUuid, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import type { EventEnvelope } from "@workflow/events";
+import type { EventBus, EventEnvelope } from "@workflow/events";
 import type { AppError } from "@workflow/errors";
 import { isAppError } from "@workflow/errors";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
@@ -20,18 +20,19 @@ export type WorkflowsClient = RpcClient<typeof WorkflowsServiceService>;
 export interface Harness {
   client: WorkflowsClient;
   runs: RunsDouble;
-  /** As superuser, to look behind the API. */
+  /** The database as its superuser sees it. */
   database: Database;
-  /** What the service has published, in order. */
+  /** The events of the service, in order. */
   events: EventEnvelope[];
-  /** The settings with which the service would be started as a process. */
+  /** The settings of the service as a process. */
   environment: Record<string, string>;
-  /** Stops the service as a deployment would, keeping database and double. */
+  /** Stops the service as a deployment does; the database and the double stay. */
   stopService(): Promise<void>;
   startService(): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Starts the service and the double. */
 export async function startHarness(): Promise<Harness> {
   const testDatabase = await createTestDatabase();
   const tokens = createTestTokens();
@@ -40,9 +41,7 @@ export async function startHarness(): Promise<Harness> {
   await runs.start();
   const grpcAddress = `127.0.0.1:${await freePort()}`;
   const bus = createInProcessEventBus({ consumers: {} });
-  const events: EventEnvelope[] = [];
-  const collect = async (event: EventEnvelope): Promise<void> => void events.push(event);
-  await bus.subscribe({ consumer: "test", stream: "workflows", handler: collect });
+  const events = await collectEvents(bus);
   const start = () =>
     startWorkflowsService({
       databaseUrl: testDatabase.connectionUri,
@@ -59,31 +58,24 @@ export async function startHarness(): Promise<Harness> {
     });
   let service = await start();
   const client = createRpcClient(WorkflowsServiceService, {
-    // Tests call in great numbers at once, and a busy machine takes its time.
+    // Enough for a great number of calls at once on a busy machine.
     defaultTimeoutMs: 60_000,
     address: grpcAddress,
     minter: tokens.minterTo("workflows"),
   });
   await client.waitForReady(60_000);
-  const database = await openDatabase({
-    connectionUri: testDatabase.connectionUri,
-    applicationName: "test",
-    maxConnections: 2,
-  });
+  const { connectionUri } = testDatabase;
+  const databaseOptions = { connectionUri, applicationName: "test", maxConnections: 2 };
+  const database = await openDatabase(databaseOptions);
   return {
     client,
     runs,
     database,
     events,
     environment: {
-      // Nobody answers there; events wait in the outbox.
-      NATS_URL: `nats://127.0.0.1:${await freePort()}`,
-      DATABASE_URL: testDatabase.connectionUri,
+      ...(await environmentOf(connectionUri, runs)),
       WORKFLOWS_GRPC_ADDR: grpcAddress,
-      RUNS_GRPC_ADDR: runs.address,
       ...tokens.environment("workflows"),
-      METRICS_PORT: "0",
-      LOG_LEVEL: "silent",
     },
     stopService: () => service.stop(),
     async startService() {
@@ -98,6 +90,25 @@ export async function startHarness(): Promise<Harness> {
       await database.end();
       await testDatabase.close();
     },
+  };
+}
+
+/** The events of the workflows stream, which come in as they are published. */
+async function collectEvents(bus: EventBus): Promise<EventEnvelope[]> {
+  const events: EventEnvelope[] = [];
+  const handler = async (event: EventEnvelope): Promise<void> => void events.push(event);
+  await bus.subscribe({ consumer: "test", stream: "workflows", handler });
+  return events;
+}
+
+async function environmentOf(databaseUrl: string, runs: RunsDouble) {
+  return {
+    // No server answers there, so that events wait in the outbox.
+    NATS_URL: `nats://127.0.0.1:${await freePort()}`,
+    DATABASE_URL: databaseUrl,
+    RUNS_GRPC_ADDR: runs.address,
+    METRICS_PORT: "0",
+    LOG_LEVEL: "silent",
   };
 }
 

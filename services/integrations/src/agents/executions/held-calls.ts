@@ -60,30 +60,12 @@ export function startHeldCalls(
   const holdings = new Map<string, Holding>();
   let isStopping = false;
 
-  const endOverdue = (): void => {
-    const now = performance.now();
-    for (const { stop, heldUntil } of holdings.values()) {
-      if (heldUntil <= now) stop.abort(new LostClaimError());
-    }
-  };
   const renew = async (): Promise<void> => {
-    if (holdings.size === 0) return;
-    const asked = new Map(holdings);
-    const askedAt = performance.now();
-    try {
-      const renewing = renewCalls(database, [...asked.keys()], leaseMs);
-      const kept = new Set(await inTime(renewing, leaseMs / PATIENCES_PER_LEASE));
-      for (const [claim, holding] of asked) {
-        holding.heldUntil = kept.has(claim) ? askedAt + leaseMs : 0;
-      }
-    } catch (error) {
-      // Not thrown: the loop's pauses would grow, and leases don't.
-      logger.warn({ err: error }, "the leases of agents' calls were not renewed");
-    }
-    endOverdue();
+    await renewHoldings(database, holdings, { leaseMs, logger });
+    endOverdue(holdings);
   };
   // Runs apart from renewals, which may take long: a lease ends when it ends.
-  const watch = setInterval(endOverdue, leaseMs / RENEWALS_PER_LEASE);
+  const watch = setInterval(() => endOverdue(holdings), leaseMs / RENEWALS_PER_LEASE);
   const ending = new AbortController();
   const { done } = loop({
     name: "agent-calls",
@@ -114,6 +96,35 @@ export function startHeldCalls(
       isStopping = true;
     },
   };
+}
+
+/** Aborts the calls whose leases have run out. */
+function endOverdue(holdings: ReadonlyMap<string, Holding>): void {
+  const now = performance.now();
+  for (const { stop, heldUntil } of holdings.values()) {
+    if (heldUntil <= now) stop.abort(new LostClaimError());
+  }
+}
+
+/** Renews the leases of all calls. A call that another process has taken over is overdue at once. */
+async function renewHoldings(
+  database: Database,
+  holdings: ReadonlyMap<string, Holding>,
+  { leaseMs, logger }: { leaseMs: number; logger: Logger },
+): Promise<void> {
+  if (holdings.size === 0) return;
+  const asked = new Map(holdings);
+  const askedAt = performance.now();
+  try {
+    const renewing = renewCalls(database, [...asked.keys()], leaseMs);
+    const kept = new Set(await inTime(renewing, leaseMs / PATIENCES_PER_LEASE));
+    for (const [claim, holding] of asked) {
+      holding.heldUntil = kept.has(claim) ? askedAt + leaseMs : 0;
+    }
+  } catch (error) {
+    // The error is not thrown: the pauses of the loop would grow, and leases do not.
+    logger.warn({ err: error }, "the leases of agents' calls were not renewed");
+  }
 }
 
 /** A later result of the work is ignored. */

@@ -1,4 +1,4 @@
-import type { ActionCase, Exchange } from "./action-case.ts";
+import type { ActionCase, Exchange } from "../action-case.ts";
 
 function refusal(
   what: string,
