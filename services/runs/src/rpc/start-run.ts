@@ -13,10 +13,10 @@ import { isTerminal } from "../domain/run-status.ts";
 import type { TriggerType as DomainTrigger } from "../domain/run-status.ts";
 import type { RunChange } from "../domain/step-records.ts";
 import type { EndedRuns } from "../engine/ended-runs.ts";
-import { holdRun, withRuntimeStatus } from "../operations/read-run.ts";
 import type { StartCommand, StartedRun } from "../starting/run-starter.ts";
 import { findRun, findSummary } from "../store/read-runs.ts";
 import type { RunRow } from "../store/read-runs.ts";
+import { holdRun, withRuntimeStatus } from "./read-run.ts";
 import {
   MESSAGE_STATUS,
   MESSAGE_TRIGGER,

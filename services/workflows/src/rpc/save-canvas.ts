@@ -20,8 +20,8 @@ import { getWorkflow, lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
 import { saveCanvas as saveCanvasAlone } from "../store/save-canvas.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
-import { withValidation } from "../validation/require-valid.ts";
-import type { RequireKnown } from "../validation/require-valid.ts";
+import { withValidation } from "../validation/with-validation.ts";
+import type { RequireKnown } from "../validation/with-validation.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toCanvasMessage } from "./workflow-message.ts";
 
