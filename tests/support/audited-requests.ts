@@ -7,7 +7,7 @@ import { makeAgent } from "./agents.ts";
 import { makeFinanceConnection } from "./connections.ts";
 import { makeDashboard, signInEditor } from "./dashboards.ts";
 import type { SignedIn } from "./dashboards.ts";
-import { bySession, signIn } from "./people.ts";
+import { signInApart } from "./people.ts";
 import {
   createActive,
   createInStatus,
@@ -252,7 +252,7 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   "DELETE /auth/api-keys": async (system) => {
     const person = await system.createPerson(system.acme, "admin");
-    const session = bySession(system, await signIn(system, person));
+    const session = await signInApart(system, person);
     const body = { name: "Theirs", scopes: ["runs:read"] };
     const resourceIds: string[] = [];
     for (let made = 0; made < 2; made += 1) {
@@ -265,7 +265,7 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     const { acme, globex, database } = system;
     const person = await system.createPerson(globex, "member");
     await createUser(database, { ...person, companyId: acme.id, role: "member" });
-    const session = bySession(system, await signIn(system, person, globex.id));
+    const session = await signInApart(system, person, globex.id);
     return { path: "/auth/session", ...session, body: { company: acme.id }, resourceIds: null };
   },
   "POST /auth/session": async (system) => {
@@ -274,12 +274,12 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   "DELETE /auth/session": async (system) => {
     const person = await system.createPerson(system.acme, "member");
-    const session = bySession(system, await signIn(system, person));
+    const session = await signInApart(system, person);
     return { path: "/auth/session", ...session, resourceIds: null };
   },
   "POST /auth/password": async (system) => {
     const person = await system.createPerson(system.acme, "member");
-    const session = bySession(system, await signIn(system, person));
+    const session = await signInApart(system, person);
     const body = { currentPassword: person.password, newPassword: "another horse battery" };
     return { path: "/auth/password", ...session, body, resourceIds: [person.id] };
   },

@@ -1,6 +1,6 @@
 import type { Route } from "@workflow/service-gateway/routes";
 import { z } from "zod";
-import type { RawAnswer } from "../live-requests.ts";
+import type { RawAnswer } from "../raw-requests.ts";
 import { nameOf } from "../route-requests.ts";
 import type { Attack } from "./attacks.ts";
 
