@@ -20,6 +20,8 @@ export const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
 /** What came of an attack. */
 export interface Outcome {
   attack: Attack;
+  /** Whether the request is one that the description does not allow. */
+  isWrong: boolean;
   answer: RawAnswer;
   /** What is said of the same request with a value of the right kind there; null where nobody had to ask. */
   control: RawAnswer | null;
@@ -32,13 +34,13 @@ const refusal = z.object({
 const violations = z.array(z.object({ path: z.array(z.string()), message: z.string() }));
 
 /** What is wrong with the answer to an attack; null when nothing is. */
-export function faultOf({ attack, answer, control }: Outcome): string | null {
+export function faultOf({ attack, isWrong, answer, control }: Outcome): string | null {
   const { status, text } = answer;
   if (status >= 500 && !isOfOthers(attack.route, answer)) return "a server error";
   if (answer.headers["x-request-id"] === undefined || answer.headers["link"] === undefined) {
     return "no X-Request-Id or Link";
   }
-  if (status < 400) return null;
+  if (status < 400) return isWrong ? "taken, though it is described to be wrong" : null;
   if (text.length > REFUSAL_CHARS_MAX) return `a refusal of ${text.length} characters`;
   if (!refusal.safeParse(parse(text)).success) return "no refusal in the envelope";
   if (fieldOf(attack) in NAMED_OTHERWISE) return null;
@@ -52,11 +54,17 @@ function isOfOthers({ errors }: Route, { status, text }: RawAnswer): boolean {
   return status === 502 && code === "UPSTREAM_ERROR" && errors.includes(code);
 }
 
-/** Whether a refusal names only what a request without anything hostile is refused for, too. */
+/** Whether a refusal says only what a request without anything hostile is refused for, too. */
 function saysSame(answer: RawAnswer, control: RawAnswer): boolean {
   const named = new Set(namedBy(control).map((path) => path.join("\n")));
   const said = namedBy(answer);
+  if (said.length === 0 && named.size === 0) return messageOf(answer) === messageOf(control);
   return said.length > 0 && said.every((path) => named.has(path.join("\n")));
+}
+
+/** Undefined for a request that was taken. */
+function messageOf({ text }: RawAnswer): string | undefined {
+  return refusal.safeParse(parse(text)).data?.error.message;
 }
 
 function namedBy({ text }: RawAnswer): (readonly string[])[] {
@@ -78,6 +86,9 @@ export function namesField({ place }: Attack, answer: RawAnswer): boolean {
 
 /** Whether one is in the other. */
 function isAbout(path: readonly string[], place: readonly string[]): boolean {
+  // A header is a member of the service's own request, whose name has no dashes.
+  const asMember = (name: string | undefined) => name?.replaceAll("-", "").toLowerCase();
+  if (asMember(path[0]) === asMember(place[0])) path = [place[0] ?? "", ...path.slice(1)];
   const length = Math.min(path.length, place.length);
   const sameStart = path.slice(0, length).join("\n") === place.slice(0, length).join("\n");
   // A list in a query is named as it was written: `limit[]`.
