@@ -25,7 +25,7 @@ export function getRunStep(context: ServiceContext): UnaryMethod<GetRunStepReque
       const isName = isId("run_", runId) && isStorableText(path);
       const read = async (most: number): Promise<StepRow> => {
         const bounds = { documentsMax: most, notesMax: UNBOUNDED };
-        const row = isName ? await findStep(database, companyId, runId, path, bounds) : null;
+        const row = isName ? await findStep(database, { companyId, runId, path }, bounds) : null;
         if (row === null) throw new AppError("NOT_FOUND", "Step result not found");
         return row;
       };

@@ -23,7 +23,7 @@ export function createWorkflow({
       await checker.requireValid({ companyId, content, mayBeUnfinished: false });
       const key = { companyId, workflowId: newUuid() };
       const created = await database.transaction(async (transaction) => {
-        const row = await insertWorkflow(transaction, key, content, contentBytes);
+        const row = await insertWorkflow(transaction, key, { content, contentBytes });
         await audit.record(transaction, context, {
           action: "workflow.created",
           resourceType: "workflow",

@@ -35,13 +35,11 @@ export function importWorkflow({
       await checker.requireValid({ companyId, content, mayBeUnfinished: false });
       const key = { companyId, workflowId: newUuid() };
       const row = await database.transaction(async (transaction) => {
-        const imported = await insertWorkflow(
-          transaction,
-          key,
+        const imported = await insertWorkflow(transaction, key, {
           content,
           contentBytes,
           canvasStateJson,
-        );
+        });
         await audit.record(transaction, context, {
           action: "workflow.imported",
           resourceType: "workflow",

@@ -81,7 +81,7 @@ async function saveInTransaction(
       requireChangeable(current);
       requireMatch(save.ifMatch, current);
       if (seen !== null) requireUnchanged(seen, current);
-      const row = await write(transaction, key, save, current, requireKnown);
+      const row = await write(transaction, key, { save, current }, requireKnown);
       await audit.record(transaction, context, {
         action: "workflow.canvas_saved",
         resourceType: "workflow",
@@ -108,8 +108,7 @@ function requireUnchanged(seen: WorkflowRow, current: WorkflowRow): void {
 async function write(
   transaction: Transaction,
   key: WorkflowKey,
-  save: Save,
-  current: WorkflowRow,
+  { save, current }: { save: Save; current: WorkflowRow },
   requireKnown: RequireKnown,
 ): Promise<WorkflowRow> {
   const { canvasStateJson, fields } = save;

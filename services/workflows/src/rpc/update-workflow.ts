@@ -74,7 +74,7 @@ function update(
       requireChangeable(current);
       requireMatch(change.ifMatch, current);
       if (current.status !== "active" && isEmpty(change)) return current;
-      const row = await replace(transaction, key, change, current, requireKnown);
+      const row = await replace(transaction, key, { change, current }, requireKnown);
       await audit.record(transaction, context, {
         action: "workflow.updated",
         resourceType: "workflow",
@@ -89,8 +89,7 @@ function update(
 async function replace(
   transaction: Transaction,
   key: WorkflowKey,
-  change: Change,
-  current: WorkflowRow,
+  { change, current }: { change: Change; current: WorkflowRow },
   requireKnown: RequireKnown,
 ): Promise<WorkflowRow> {
   const content: WorkflowContent = { ...contentOf(current), ...change.fields };
