@@ -8,8 +8,9 @@ import { startDrivenSystem } from "../support/driven-system.ts";
 import type { DrivenSystem } from "../support/driven-system.ts";
 import { dumpTables } from "../support/dump-tables.ts";
 import { Attacker, mapConcurrently } from "../support/hostile/attacker.ts";
-import { SHARE } from "../support/hostile/attacks.ts";
+import { attacksOn, SHARE } from "../support/hostile/attacks.ts";
 import type { Attack } from "../support/hostile/attacks.ts";
+import { DescribedRequests } from "../support/hostile/described-requests.ts";
 import {
   faultOf,
   fieldOf,
@@ -25,12 +26,14 @@ let system: DrivenSystem;
 let attacker: Attacker;
 beforeAll(async () => {
   system = await startDrivenSystem();
-  attacker = new Attacker(system, await readApiDocument());
+  const document = await readApiDocument();
+  const described = await DescribedRequests.read(document);
+  attacker = new Attacker(system, described, (route, live) => attacksOn(document, route, live));
 });
 afterAll(() => system.stop());
 
 describe.each(ROUTES.map((route) => ({ name: nameOf(route), route })))("$name", ({ route }) => {
-  it("takes or refuses hostile values of every field, and says which field it was", async () => {
+  it("takes or refuses hostile values of every field, as they are described, and says which field it was", async () => {
     const faults = (await attacker.outcomesOf(route)).flatMap((outcome) => {
       const fault = faultOf(outcome);
       const { attack, answer } = outcome;

@@ -244,11 +244,16 @@ describe("GET /runs/{id}/events", () => {
     expect(done.status).toBe(204);
   });
 
-  it("refuses a Last-Event-ID that it never gave", async () => {
-    const run = await runToEnd(system, await createActive(system), { name: "x" });
-    const answer = await system.call("GET", `/runs/${run.id}/events`, {
-      headers: { "last-event-id": "forged" },
+  it("refuses a position that it never gave, and names where it was given", async () => {
+    const { id } = await runToEnd(system, await createActive(system), { name: "x" });
+    const headers = { "last-event-id": "forged" };
+    const ofHeader = await system.call("GET", `/runs/${id}/events?after=forged`, { headers });
+    const ofQuery = await system.call("GET", `/runs/${id}/events?after=forged`);
+    const refusalOf = (field: string) => ({
+      status: 400,
+      error: { code: "BAD_REQUEST", details: [{ path: [field] }] },
     });
-    expect(answer).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
+    expect(ofHeader).toMatchObject(refusalOf("Last-Event-ID"));
+    expect(ofQuery).toMatchObject(refusalOf("after"));
   });
 });

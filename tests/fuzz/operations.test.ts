@@ -9,14 +9,10 @@ import { AnswerChecker } from "../support/description/answer-checker.ts";
 import { readDescription } from "../support/description/description.ts";
 import { startDrivenSystem } from "../support/driven-system.ts";
 import type { DrivenSystem } from "../support/driven-system.ts";
-import {
-  createLiveRequests,
-  createSenders,
-  headersOf,
-  pathOf,
-  sendRaw,
-} from "../support/live-requests.ts";
-import type { LiveRequest, RawAnswer, RawRequest } from "../support/live-requests.ts";
+import { createLiveRequests, pathOf } from "../support/live-requests.ts";
+import { createSenders, headersOf, sendRaw } from "../support/raw-requests.ts";
+import type { LiveRequest } from "../support/live-requests.ts";
+import type { RawAnswer, RawRequest } from "../support/raw-requests.ts";
 import { nameOf } from "../support/route-requests.ts";
 import { requestOf } from "./support/request-arbitrary.ts";
 import { FUZZ_RUNS } from "./support/runs.ts";

@@ -60,6 +60,18 @@ export function sampleIn(
   return placeIn(document, schema, body, { place, json });
 }
 
+/** The text of a body without the member at a place. */
+export function withoutPlace(body: string, place: Place): string {
+  const copy: unknown = JSON.parse(body);
+  let container: unknown = copy;
+  for (const name of place.slice(0, -1)) {
+    container = isJson(container) ? readMember(container, name) : undefined;
+  }
+  const last = place.at(-1);
+  if (last !== undefined && isJson(container)) Reflect.deleteProperty(container, last);
+  return JSON.stringify(copy);
+}
+
 /** The text of a body with a JSON text at a place, and with the parents that the place needs. */
 export function placeIn(
   { resolve }: Pick<ApiDocument, "resolve">,

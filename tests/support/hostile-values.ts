@@ -68,6 +68,29 @@ export const HOSTILE_QUERIES: Readonly<Record<string, (name: string) => string>>
   ),
 };
 
+/** Bodies that are no JSON object. */
+export const NO_OBJECTS: Readonly<Record<string, string>> = {
+  "the beginning of an object": '{"name":',
+  "an object and more": "{}{}",
+  "a list": "[]",
+  "a text": '"x"',
+  "a number": "7",
+  null: "null",
+  "a byte order mark": "\ufeff",
+};
+
+/** Values of headers. */
+export const HOSTILE_HEADERS: Readonly<Record<string, string>> = {
+  empty: "",
+  "a list": "a, b",
+  "an open quotation": '"a',
+  "bytes beyond ASCII": "\u00e9\u00ff",
+  "a tab": "a\tb",
+  "name of a property of objects": "__proto__",
+  "300 characters": "x".repeat(300),
+  "4,000 characters": "x".repeat(4_000),
+};
+
 /** Texts for a segment of a path, in the form that they have there. */
 export const HOSTILE_SEGMENTS: Readonly<Record<string, string>> = {
   NUL: "a%00b",

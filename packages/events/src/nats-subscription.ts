@@ -68,7 +68,7 @@ async function consumeForever(
       const statuses = await messages.status();
       const ends = [signal, session.lost].map((each) => closeOnAbort(messages, each));
       await Promise.all([
-        handleAll(bus, options, messages, slots, signal),
+        handleAll(bus, options, { messages, slots, signal }),
         watch(messages, statuses),
       ]);
       for (const forget of ends) forget();
@@ -130,9 +130,11 @@ async function watch(
 async function handleAll(
   bus: Consuming,
   options: SubscribeOptions,
-  messages: ConsumerMessages,
-  slots: Semaphore,
-  signal: AbortSignal,
+  {
+    messages,
+    slots,
+    signal,
+  }: { messages: ConsumerMessages; slots: Semaphore; signal: AbortSignal },
 ): Promise<void> {
   for await (const message of messages) {
     const release = await slots.acquire();

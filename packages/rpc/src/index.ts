@@ -28,6 +28,7 @@ export { generateSigningKey, readSigningKey, readVerificationKey } from "./keys.
 export type { GeneratedSigningKey } from "./keys.ts";
 export { LARGE_MESSAGE_BYTES_MAX } from "./message-size.ts";
 export { isStorableTime, parseTime } from "./parse-time.ts";
+export { hashText, scoreOf } from "./rendezvous.ts";
 export type { RequestOutcome } from "./request-log.ts";
 export { createRpcServer } from "./server.ts";
 export type { RpcServer, RpcServerOptions } from "./server.ts";

@@ -79,7 +79,7 @@ function* findCut(
     for (let start = 0; start < end; start += 1) {
       const first = read(text, start);
       const begun = first === NONE ? undefined : sequences.get(codePointOf(first));
-      if (begun?.some((sequence) => reachesEnd(text, start, sequence, form, budget)) === true) {
+      if (begun?.some((sequence) => reachesEnd(text, start, { form, sequence, budget })) === true) {
         earliest = start;
         break;
       }
@@ -96,10 +96,9 @@ function* findCut(
 function reachesEnd(
   text: string,
   start: number,
-  sequence: Uint32Array,
-  { read, cutRest }: Form,
-  budget: SearchBudget,
+  { form, sequence, budget }: { form: Form; sequence: Uint32Array; budget: SearchBudget },
 ): boolean {
+  const { read, cutRest } = form;
   let index = start;
   /**
    * The start of the last agreeing character. It may be the first sign of an escape that was cut.

@@ -132,20 +132,22 @@ function readJsonEscape(read: Decoder, text: string, index: number, units: numbe
   const total = units + unitsOf(kind);
   const short = SHORT_ESCAPES.get(codePointOf(kind));
   if (short !== undefined) return short * UNITS + total;
-  if (codePointOf(kind) === LOWER_U) return readHexEscape(read, text, index, total, 4);
-  if (codePointOf(kind) === LOWER_X) return readHexEscape(read, text, index, total, 2);
+  if (codePointOf(kind) === LOWER_U)
+    return readHexEscape(read, text, index, { units: total, digits: 4 });
+  if (codePointOf(kind) === LOWER_X)
+    return readHexEscape(read, text, index, { units: total, digits: 2 });
   return NONE;
 }
 
 const LOWER_U = 0x75;
 const LOWER_X = 0x78;
 
+/** Reads the digits of an escape that begins at `index`. What comes before them took `units`. */
 function readHexEscape(
   read: Decoder,
   text: string,
   index: number,
-  units: number,
-  digits: number,
+  { units, digits }: { units: number; digits: number },
 ): number {
   let codePoint = 0;
   let total = units;

@@ -214,7 +214,7 @@ class TextForm implements SecretForm {
       const end = matchAt(text, at, after, decode);
       budget.spend((end < 0 ? ~end : end) - at);
       if (end <= longest.end) continue;
-      const start = findStart(text, at, before, decode, budget);
+      const start = findStart(text, at, { before, decode, budget });
       if (start === null) continue;
       longest.start = Math.min(start, longest.start);
       longest.end = end;
@@ -227,9 +227,7 @@ class TextForm implements SecretForm {
 function findStart(
   text: string,
   at: number,
-  before: Uint32Array,
-  decode: Decoder,
-  budget: SearchBudget,
+  { before, decode, budget }: { before: Uint32Array; decode: Decoder; budget: SearchBudget },
 ): number | null {
   const earliest = Math.max(0, at - before.length * UNITS_PER_CHARACTER_MAX);
   for (let start = at - before.length; start >= earliest; start -= 1) {

@@ -44,7 +44,7 @@ export function startOpenAiDouble(options: OpenAiDoubleOptions = {}): Promise<Mo
       const call = `${request.method} ${request.path.split("?")[0]}`;
       if (chat && call === "POST /v1/chat/completions") return read(request, readChat, models);
       if (responses && call === "POST /v1/responses") return read(request, readResponses, models);
-      return refuse(404, `Invalid URL (${request.method} ${request.path})`, null);
+      return refuse(404, `Invalid URL (${request.method} ${request.path})`);
     },
     say: (asked, saying) =>
       asked.path.startsWith("/v1/chat") ? sayInChat(asked, saying) : sayInResponse(asked, saying),
@@ -96,12 +96,12 @@ function read(
   models: Readonly<Record<string, OpenAiSampling>>,
 ): Omit<AskedModel, "hungUp" | "receivedAt"> | DoubleResponse {
   const body = readObject(request);
-  if (body === null) return refuse(400, "We could not parse the JSON body of your request.", null);
+  if (body === null) return refuse(400, "We could not parse the JSON body of your request.");
   const model = String(body["model"]);
   const sampling = models[model];
   if (sampling === undefined) {
     const message = `The model \`${model}\` does not exist or you do not have access to it.`;
-    return refuse(404, message, "model_not_found");
+    return refuse(404, message, { code: "model_not_found" });
   }
   const parts = toParts(body);
   const refused = refuseParts(parts, body, sampling);
@@ -137,18 +137,17 @@ function refuseParts(
   const { conversation, format, maxTokens, reasoningEffort, schemaParam, wrongLimit } = parts;
   const { temperature } = body;
   if (!Array.isArray(conversation) || conversation.length === 0) {
-    return refuse(400, "Missing required parameter: 'input' or 'messages'.", null);
+    return refuse(400, "Missing required parameter: 'input' or 'messages'.");
   }
   if (maxTokens !== undefined && (!Number.isInteger(maxTokens) || Number(maxTokens) < 1)) {
-    return refuse(400, "Invalid value for the limit of tokens.", "integer_below_min_value");
+    return refuse(400, "Invalid value for the limit of tokens.", {
+      code: "integer_below_min_value",
+    });
   }
   if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 2)) {
-    return refuse(
-      400,
-      "Invalid 'temperature': expected a value between 0 and 2.",
-      null,
-      "temperature",
-    );
+    return refuse(400, "Invalid 'temperature': expected a value between 0 and 2.", {
+      param: "temperature",
+    });
   }
   const samples =
     sampling === "always" || (sampling === "without-reasoning" && reasoningEffort === "none");
@@ -165,56 +164,71 @@ function refuseFormat(format: Record<string, unknown>, param: string): DoubleRes
   const { type, name, schema, strict } = format;
   if (type !== "json_schema") return null;
   if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    return refuse(400, "Invalid name of the schema.", "invalid_value", `${param}.name`);
+    return refuse(400, "Invalid name of the schema.", {
+      code: "invalid_value",
+      param: `${param}.name`,
+    });
   }
   const why = strict === true && isJsonObject(schema) ? refuseStrictSchema(schema) : null;
   if (why === null) return null;
   const message = `Invalid schema for response_format '${name}': ${why}`;
-  return refuse(400, message, "invalid_json_schema", param);
+  return refuse(400, message, { code: "invalid_json_schema", param });
 }
 
 function refuseParameter(param: string): DoubleResponse {
   const message = `Unsupported parameter: '${param}' is not supported with this model.`;
-  return refuse(400, message, "unsupported_parameter", param);
+  return refuse(400, message, { code: "unsupported_parameter", param });
+}
+
+/** What a refusal says for programs. */
+interface RefusalWords {
+  code?: string;
+  param?: string;
+  type?: string;
 }
 
 function refuse(
   status: number,
   message: string,
-  code: string | null,
-  param: string | null = null,
-  type = "invalid_request_error",
+  { code, param, type = "invalid_request_error" }: RefusalWords = {},
 ): DoubleResponse {
   const headers = { "x-request-id": `req_${randomUUID()}` };
-  return { status, headers, body: { error: { message, type, param, code } } };
+  return {
+    status,
+    headers,
+    body: { error: { message, type, param: param ?? null, code: code ?? null } },
+  };
 }
 
 function failure(kind: ModelFailureKind, message: string | undefined, key: string): DoubleResponse {
   switch (kind) {
     case "invalid-request":
-      return refuse(400, message ?? "Invalid request.", "invalid_request");
+      return refuse(400, message ?? "Invalid request.", { code: "invalid_request" });
     case "unauthorized": {
       // OpenAI repeats both ends of a key that it refuses.
       const shown = `${key.slice(0, 8)}${"*".repeat(32)}${key.slice(-4)}`;
       const text = `Incorrect API key provided: ${shown}. You can find your API key at https://platform.openai.com/account/api-keys.`;
-      return refuse(401, message ?? text, "invalid_api_key");
+      return refuse(401, message ?? text, { code: "invalid_api_key" });
     }
     case "rate-limited": {
       const text = "Rate limit reached for requests per min (RPM): Limit 3, Used 3, Requested 1.";
-      return refuse(429, message ?? text, "rate_limit_exceeded", null, "requests");
+      return refuse(429, message ?? text, { code: "rate_limit_exceeded", type: "requests" });
     }
     case "quota-exceeded": {
       const text = "You exceeded your current quota, please check your plan and billing details.";
-      return refuse(429, message ?? text, "insufficient_quota", null, "insufficient_quota");
+      return refuse(429, message ?? text, {
+        code: "insufficient_quota",
+        type: "insufficient_quota",
+      });
     }
     case "server-error": {
       const text = "The server had an error while processing your request. Sorry about that!";
-      return refuse(500, message ?? text, null, null, "server_error");
+      return refuse(500, message ?? text, { type: "server_error" });
     }
     case "overloaded": {
       const text =
         "That model is currently overloaded with other requests. You can retry your request.";
-      return refuse(503, message ?? text, null, null, "server_error");
+      return refuse(503, message ?? text, { type: "server_error" });
     }
     default:
       return kind satisfies never;

@@ -114,7 +114,7 @@ function serveTable(options: AppOptions): RequestHandler {
     if (request.method === "OPTIONS") return answerOptions(response, allowedMethods(methods));
     if (route === undefined) throw wrongMethod(response, allowedMethods(methods));
     checkHeadSize(request, route.hasLongQuery);
-    await serveRoute(route, params, request, response, options);
+    await serveRoute(route, params, { request, response }, options);
   };
 }
 

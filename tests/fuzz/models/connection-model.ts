@@ -2,7 +2,7 @@ import { expect } from "@jest/globals";
 import { fc } from "@workflow/testkit/property-test";
 import { z } from "zod";
 import type { DrivenSystem } from "../../support/driven-system.ts";
-import { createSenders, sendRaw } from "../../support/live-requests.ts";
+import { createSenders, sendRaw } from "../../support/raw-requests.ts";
 import { send } from "../support/commands.ts";
 import type { Action } from "../support/commands.ts";
 

@@ -3,7 +3,8 @@ import type { ApiDocument, Operation } from "../../support/api-document.ts";
 import { placeIn, placesOf } from "../../support/body-positions.ts";
 import { HOSTILE_QUERIES, HOSTILE_SEGMENTS, HOSTILE_VALUES } from "../../support/hostile-values.ts";
 import { pathOf } from "../../support/live-requests.ts";
-import type { LiveRequest, RawRequest } from "../../support/live-requests.ts";
+import type { LiveRequest } from "../../support/live-requests.ts";
+import type { RawRequest } from "../../support/raw-requests.ts";
 import { arbitraryOf } from "./arbitraries.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { createUser } from "@workflow/service-gateway/admin";
-import { bySession, signIn } from "../people.ts";
+import { signInApart } from "../people.ts";
 import { withId } from "./audited-request.ts";
 import type { PrepareAudited } from "./audited-request.ts";
 
@@ -18,7 +18,7 @@ export const ACCESS: Readonly<Record<string, PrepareAudited>> = {
   },
   "DELETE /auth/api-keys": async (system) => {
     const person = await system.createPerson(system.acme, "admin");
-    const session = bySession(system, await signIn(system, person));
+    const session = await signInApart(system, person);
     const body = { name: "Theirs", scopes: ["runs:read"] };
     const resourceIds: string[] = [];
     for (let made = 0; made < 2; made += 1) {
@@ -31,7 +31,7 @@ export const ACCESS: Readonly<Record<string, PrepareAudited>> = {
     const { acme, globex, database } = system;
     const person = await system.createPerson(globex, "member");
     await createUser(database, { ...person, companyId: acme.id, role: "member" });
-    const session = bySession(system, await signIn(system, person, globex.id));
+    const session = await signInApart(system, person, globex.id);
     return { path: "/auth/session", ...session, body: { company: acme.id }, resourceIds: null };
   },
   "POST /auth/session": async (system) => {
@@ -40,12 +40,12 @@ export const ACCESS: Readonly<Record<string, PrepareAudited>> = {
   },
   "DELETE /auth/session": async (system) => {
     const person = await system.createPerson(system.acme, "member");
-    const session = bySession(system, await signIn(system, person));
+    const session = await signInApart(system, person);
     return { path: "/auth/session", ...session, resourceIds: null };
   },
   "POST /auth/password": async (system) => {
     const person = await system.createPerson(system.acme, "member");
-    const session = bySession(system, await signIn(system, person));
+    const session = await signInApart(system, person);
     const body = { currentPassword: person.password, newPassword: "another horse battery" };
     return { path: "/auth/password", ...session, body, resourceIds: [person.id] };
   },

@@ -1,29 +1,35 @@
 import type { Route } from "@workflow/service-gateway/routes";
 import { waitFor } from "@workflow/testkit";
-import type { ApiDocument } from "../api-document.ts";
 import type { DrivenSystem } from "../driven-system.ts";
-import { createLiveRequests, createSenders, sendRaw } from "../live-requests.ts";
-import type { LiveRequest, RawAnswer } from "../live-requests.ts";
-import { attacksOn } from "./attacks.ts";
+import { createLiveRequests } from "../live-requests.ts";
+import { createSenders, sendRaw } from "../raw-requests.ts";
+import type { LiveRequest } from "../live-requests.ts";
+import type { RawAnswer } from "../raw-requests.ts";
 import type { Attack, Write } from "./attacks.ts";
 import { fieldOf, NAMED_OTHERWISE, namesField } from "./judge-refusal.ts";
 import type { Outcome } from "./judge-refusal.ts";
+import type { DescribedRequests } from "./described-requests.ts";
 
 /** The number of attacks at a time: the services wait for Postgres most of the time. */
 const CONCURRENCY = 8;
+
+/** The attacks on a route, made from a request of it that succeeds. */
+export type AttacksOn = (route: Route, live: LiveRequest) => Attack[];
 
 /** Sends attacks to a system and keeps their answers for all tests. */
 export class Attacker {
   /** A request of a route that succeeds. */
   readonly prepare: (route: Route) => Promise<LiveRequest>;
   readonly #system: DrivenSystem;
-  readonly #document: ApiDocument;
+  readonly #described: DescribedRequests;
+  readonly #attacksOn: AttacksOn;
   readonly #nextSender = createSenders();
   readonly #outcomes = new Map<Route, Promise<Outcome[]>>();
 
-  constructor(system: DrivenSystem, document: ApiDocument) {
+  constructor(system: DrivenSystem, described: DescribedRequests, attacksOn: AttacksOn) {
     this.#system = system;
-    this.#document = document;
+    this.#described = described;
+    this.#attacksOn = attacksOn;
     this.prepare = createLiveRequests(system);
   }
 
@@ -42,19 +48,19 @@ export class Attacker {
     const request = { method, headers, ...sender, ...toRequest({ headers, ...live }) };
     return waitFor(async () => {
       const answer = await sendRaw(this.#system, request);
-      // A company has one evaluation under way at a time: a refusal for that says nothing about the attack.
-      return answer.status === 429 && answer.text.includes('"limit":"evaluations"') ? null : answer;
+      return isForOthers(answer) ? null : answer;
     });
   }
 
   async #attackAll(route: Route): Promise<Outcome[]> {
     let live = this.prepare(route);
-    const attacks = attacksOn(this.#document, route, await live);
+    const attacks = this.#attacksOn(route, await live);
     const outcomesSoFar = await mapConcurrently(attacks, async (attack) => {
       const { toRequest } = attack;
       const mine = live;
       const first = {
         attack,
+        isWrong: this.#isWrong(attack, await mine),
         answer: await this.send(route, toRequest, await mine),
         control: null,
       };
@@ -67,6 +73,11 @@ export class Attacker {
       return { ...first, answer: await this.send(route, toRequest, await this.prepare(route)) };
     });
     return this.#withControls(route, outcomesSoFar);
+  }
+
+  /** Whether the description does not allow what is sent. */
+  #isWrong({ route, isAlwaysWrong, toRequest }: Attack, live: LiveRequest): boolean {
+    return isAlwaysWrong === true || this.#described.refuse(route, toRequest(live));
   }
 
   /**
@@ -85,6 +96,14 @@ export class Attacker {
       return { ...outcome, control: await known };
     });
   }
+}
+
+/** Whether the request was not judged, because a limited number of its kind is under way. */
+function isForOthers({ status, text }: RawAnswer): boolean {
+  return (
+    (status === 429 && text.includes('"limit":"evaluations"')) ||
+    (status === 503 && text.includes("Too many exports are under way"))
+  );
 }
 
 function mayBeOfObject({ attack, answer }: Pick<Outcome, "attack" | "answer">): boolean {

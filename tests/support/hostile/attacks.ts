@@ -1,7 +1,12 @@
 import type { Route } from "@workflow/service-gateway/routes";
 import type { ApiDocument } from "../api-document.ts";
 import { placeIn, placesOf, sampleIn } from "../body-positions.ts";
-import { HOSTILE_QUERIES, HOSTILE_SEGMENTS, HOSTILE_VALUES } from "../hostile-values.ts";
+import {
+  HOSTILE_HEADERS,
+  HOSTILE_QUERIES,
+  HOSTILE_SEGMENTS,
+  HOSTILE_VALUES,
+} from "../hostile-values.ts";
 import { pathOf } from "../live-requests.ts";
 import type { LiveRequest } from "../live-requests.ts";
 
@@ -14,13 +19,23 @@ export interface Attack {
    * The place of the hostile value, which a refusal has to name; null where the attack is about no field.
    */
   readonly place: readonly string[] | null;
+  /** Whether no request of this kind may be taken, whatever the description says of it. */
+  readonly isAlwaysWrong?: true;
   readonly toRequest: Write;
   /** The same request without anything hostile. */
   readonly toControl: Write;
 }
 
 /** Writes a request with the objects that exist. */
-export type Write = (live: LiveRequest) => { path: string; body: string | undefined };
+export type Write = (live: LiveRequest) => WrittenRequest;
+
+/** The parts of a request that an attack decides about. */
+export interface WrittenRequest {
+  path: string;
+  body: string | undefined;
+  /** In place of those of the good request. */
+  headers?: Readonly<Record<string, string>>;
+}
 
 /**
  * Each field gets one in this many values, and the next field the next ones. `HOSTILE=all` tries all on each.
@@ -36,6 +51,7 @@ export function attacksOn(document: ApiDocument, route: Route, live: LiveRequest
   return [
     ...pathAttacks(route),
     ...queryAttacks(document, route),
+    ...headerAttacks(document, route),
     ...bodyAttacks(document, route, live),
   ];
 }
@@ -72,6 +88,29 @@ function queryAttacks(document: ApiDocument, route: Route): Attack[] {
   );
 }
 
+/** Every route has these; the gateway's own tests are about them. */
+const HEADERS_OF_ALL = ["X-Request-Id", "traceparent"];
+
+function headerAttacks(document: ApiDocument, route: Route): Attack[] {
+  const { parameters } = document.operationOf(route);
+  const names = parameters
+    .filter((each) => each.in === "header" && !HEADERS_OF_ALL.includes(each.name))
+    .map(({ name }) => name);
+  return names.flatMap((name, field) =>
+    shareOf(Object.entries(HOSTILE_HEADERS), field).map(([what, text]) => ({
+      route,
+      name: `header ${name}: ${what}`,
+      place: [name],
+      toRequest: (live: LiveRequest) => ({
+        path: addressOf(route, live),
+        body: textOf(live.body),
+        headers: { ...live.headers, [name.toLowerCase()]: text },
+      }),
+      toControl: unchanged(route),
+    })),
+  );
+}
+
 function bodyAttacks(document: ApiDocument, route: Route, live: LiveRequest): Attack[] {
   const { body: schema } = document.operationOf(route);
   if (schema === undefined) return [];
@@ -92,11 +131,13 @@ function bodyAttacks(document: ApiDocument, route: Route, live: LiveRequest): At
   );
 }
 
-function unchanged(route: Route): Write {
+/** Writes the good request. */
+export function unchanged(route: Route): Write {
   return (live) => ({ path: addressOf(route, live), body: textOf(live.body) });
 }
 
-function addressOf(
+/** The address of the good request, with some values in place of its own. */
+export function addressOf(
   route: Route,
   live: LiveRequest,
   {
@@ -114,6 +155,7 @@ function addressOf(
   return all.length === 0 ? path : `${path}?${all.join("&")}`;
 }
 
-function textOf(body: unknown): string | undefined {
+/** The text of a body; undefined for none. */
+export function textOf(body: unknown): string | undefined {
   return body === undefined ? undefined : JSON.stringify(body);
 }

@@ -1,6 +1,6 @@
 import type { Route } from "@workflow/service-gateway/routes";
 import { z } from "zod";
-import type { RawAnswer } from "../live-requests.ts";
+import type { RawAnswer } from "../raw-requests.ts";
 import { nameOf } from "../route-requests.ts";
 import type { Attack } from "./attacks.ts";
 
@@ -20,6 +20,8 @@ export const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
 /** The result of an attack. */
 export interface Outcome {
   attack: Attack;
+  /** Whether the request is one that the description does not allow. */
+  isWrong: boolean;
   answer: RawAnswer;
   /**
    * The answer to the same request with a value of the right kind there; null where no request was needed.
@@ -34,13 +36,13 @@ const refusal = z.object({
 const violations = z.array(z.object({ path: z.array(z.string()), message: z.string() }));
 
 /** The fault of the answer to an attack; null when there is none. */
-export function faultOf({ attack, answer, control }: Outcome): string | null {
+export function faultOf({ attack, isWrong, answer, control }: Outcome): string | null {
   const { status, text } = answer;
   if (status >= 500 && !isOfOthers(attack.route, answer)) return "a server error";
   if (answer.headers["x-request-id"] === undefined || answer.headers["link"] === undefined) {
     return "no X-Request-Id or Link";
   }
-  if (status < 400) return null;
+  if (status < 400) return isWrong ? "taken, though it is described to be wrong" : null;
   if (text.length > REFUSAL_CHARS_MAX) return `a refusal of ${text.length} characters`;
   if (!refusal.safeParse(parse(text)).success) return "no refusal in the envelope";
   if (fieldOf(attack) in NAMED_OTHERWISE) return null;
@@ -58,7 +60,13 @@ function isOfOthers({ errors }: Route, { status, text }: RawAnswer): boolean {
 function saysSame(answer: RawAnswer, control: RawAnswer): boolean {
   const named = new Set(namedBy(control).map((path) => path.join("\n")));
   const said = namedBy(answer);
+  if (said.length === 0 && named.size === 0) return messageOf(answer) === messageOf(control);
   return said.length > 0 && said.every((path) => named.has(path.join("\n")));
+}
+
+/** Undefined for a request that was taken. */
+function messageOf({ text }: RawAnswer): string | undefined {
+  return refusal.safeParse(parse(text)).data?.error.message;
 }
 
 function namedBy({ text }: RawAnswer): (readonly string[])[] {
@@ -80,6 +88,9 @@ export function namesField({ place }: Attack, answer: RawAnswer): boolean {
 
 /** Whether one path is in the other. */
 function isAbout(path: readonly string[], place: readonly string[]): boolean {
+  // A header is a member of the service's own request, whose name has no dashes.
+  const asMember = (name: string | undefined) => name?.replaceAll("-", "").toLowerCase();
+  if (asMember(path[0]) === asMember(place[0])) path = [place[0] ?? "", ...path.slice(1)];
   const length = Math.min(path.length, place.length);
   const sameStart = path.slice(0, length).join("\n") === place.slice(0, length).join("\n");
   // The name of a list in a query is the written one: `limit[]`.

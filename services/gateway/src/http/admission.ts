@@ -19,6 +19,13 @@ export interface Gatekeepers {
   readonly rateLimits: RateLimits;
 }
 
+/** A request that has to be admitted, with its answer and what is noted about it. */
+interface GuardedRequest {
+  request: IncomingMessage;
+  response: ServerResponse;
+  info: RequestInfo;
+}
+
 /**
  * Authenticates the sender of a request, counts the request, and checks the scope of the route
  * (D2). Rejects with UNAUTHORIZED, RATE_LIMITED or FORBIDDEN.
@@ -26,9 +33,7 @@ export interface Gatekeepers {
 export async function admit(
   { authenticator, rateLimits }: Gatekeepers,
   route: GuardedRoute,
-  request: IncomingMessage,
-  response: ServerResponse,
-  info: RequestInfo,
+  { request, response, info }: GuardedRequest,
 ): Promise<Caller> {
   const caller = await authenticator.authenticate(credentialsOf(request));
   info.companyId = caller.identity.companyId;

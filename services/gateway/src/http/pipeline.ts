@@ -51,6 +51,12 @@ export interface PipelineDependencies extends Gatekeepers {
   stopping: AbortSignal;
 }
 
+/** A request and the answer to it. */
+interface HttpExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
 /**
  * Takes one request through a route, in the order of D2: credential (401), limit (429), scope
  * (403), body and query (413, 415, 400), then the handler. Rejects with the error that the caller
@@ -59,20 +65,20 @@ export interface PipelineDependencies extends Gatekeepers {
 export async function serveRoute(
   route: Route,
   params: Readonly<Record<string, string>>,
-  request: IncomingMessage,
-  response: ServerResponse,
+  exchanged: HttpExchange,
   dependencies: PipelineDependencies,
 ): Promise<void> {
+  const { request, response } = exchanged;
   const info = requestInfoOf(request);
   info.route = route.path;
   // An answer that shows a secret once is recorded in the audit log.
   if (route.audit.length > 0) info.compressor = undefined;
   if (route.scope === "everybody") {
-    await serveOpenRoute(route, params, request, response, dependencies);
+    await serveOpenRoute(route, params, exchanged, dependencies);
     return;
   }
   const { authenticator, connections, stopping } = dependencies;
-  const caller = await admit(dependencies, route, request, response, info);
+  const caller = await admit(dependencies, route, { request, response, info });
   connections.claim(response, caller.identity.companyId);
   const input = await readInput(route, params, request);
   const exchange = new AbortController();
@@ -85,7 +91,7 @@ export async function serveRoute(
     ...(info.traceparent === undefined ? {} : { traceparent: info.traceparent }),
     ...(route.endsWithClient ? { signal: exchange.signal } : {}),
   };
-  const context = createContext(dependencies, caller, info, request, call);
+  const context = createContext(dependencies, caller, { request, info, call });
   await callServices(async () => {
     const reply = await runRoute(route, context, input);
     const onFailure = (error: AppError) => (info.error = error);
@@ -118,8 +124,7 @@ function runRoute(
 async function serveOpenRoute(
   route: OpenRoute,
   params: Readonly<Record<string, string>>,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response }: HttpExchange,
   dependencies: PipelineDependencies,
 ): Promise<void> {
   const info = requestInfoOf(request);
@@ -210,9 +215,7 @@ async function readJson(route: Route, request: IncomingMessage): Promise<JsonBod
 export function createContext(
   dependencies: PipelineDependencies,
   { identity, session }: Caller,
-  info: RequestInfo,
-  request: IncomingMessage,
-  call: RpcCallOptions,
+  { request, info, call }: { request: IncomingMessage; info: RequestInfo; call: RpcCallOptions },
 ): RouteContext {
   return {
     ...dependencies.backends,

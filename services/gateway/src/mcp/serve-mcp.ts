@@ -80,7 +80,7 @@ export function serveMcp(options: McpOptions): RequestHandler {
       // A run goes on when its client leaves.
       ...(isCall ? {} : { signal }),
     };
-    const context = createContext(options, caller, info, request, call);
+    const context = createContext(options, caller, { request, info, call });
     const exchangeOfMessage = {
       context,
       message,

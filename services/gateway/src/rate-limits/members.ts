@@ -1,3 +1,5 @@
+import { hashText, scoreOf } from "@workflow/rpc";
+
 /** The gateways that answer for a group of windows: the home, and the deputy that replaces it. */
 export interface Responsible {
   readonly home: string;
@@ -28,7 +30,7 @@ export class Members {
 
   constructor(self: string) {
     this.self = self;
-    this.#hashOfSelf = hashOf(self);
+    this.#hashOfSelf = hashText(self);
   }
 
   get isAlone(): boolean {
@@ -51,7 +53,7 @@ export class Members {
     const marked = [this.self, ...this.#others.keys()].map((address) =>
       this.#slow.has(address) ? `${address} slow` : address,
     );
-    this.#view = { epoch: this.epoch, value: hashOf(marked.sort().join()) + 1 };
+    this.#view = { epoch: this.epoch, value: hashText(marked.sort().join()) + 1 };
     return this.#view.value;
   }
 
@@ -60,7 +62,7 @@ export class Members {
     const known = this.#others.get(address);
     if (known !== undefined) known.heardAt = now;
     else {
-      this.#others.set(address, { hash: hashOf(address), heardAt: now });
+      this.#others.set(address, { hash: hashText(address), heardAt: now });
       this.epoch += 1;
     }
     return known === undefined;
@@ -127,7 +129,7 @@ export class Members {
     let [deputy, deputyWeight]: [string | null, number] = [null, -1];
     const consider = (address: string, hash: number): void => {
       if (!isSlowToo && this.#slow.has(address)) return;
-      const weight = weigh(groupHash, hash);
+      const weight = scoreOf(hash, groupHash);
       if (weight > homeWeight || (weight === homeWeight && address > home)) {
         if (homeWeight >= 0) [deputy, deputyWeight] = [home, homeWeight];
         [home, homeWeight] = [address, weight];
@@ -137,21 +139,4 @@ export class Members {
     for (const [address, { hash }] of this.#others) consider(address, hash);
     return { home, deputy };
   }
-}
-
-/** FNV-1a over a text. */
-export function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return hash >>> 0;
-}
-
-/** Mixes two hashes so that each bit of both counts (the end of MurmurHash3). */
-function weigh(groupHash: number, memberHash: number): number {
-  let mixed = Math.imul(groupHash ^ memberHash, 0x9e3779b1);
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

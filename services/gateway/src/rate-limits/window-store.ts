@@ -1,5 +1,5 @@
+import { hashText } from "@workflow/rpc";
 import { LRUCache } from "lru-cache";
-import { hashOf } from "./members.ts";
 import type { Responsible } from "./members.ts";
 import { Moments } from "./moments.ts";
 
@@ -109,7 +109,7 @@ function reckon(cache: LRUCache<string, Window>, window: Window): void {
 function createWindow(key: string, usedAt: number): Window {
   return {
     key,
-    groupHash: hashOf(key.slice(0, key.indexOf(GROUP_END))),
+    groupHash: hashText(key.slice(0, key.indexOf(GROUP_END))),
     moments: new Moments(),
     responsible: null,
     told: null,

@@ -93,7 +93,7 @@ async function callWith(
   const { provider } = call;
   const access = accessOf(context, call, connection);
   const scrubber = scrubberOf(provider, access);
-  const result = await exchangeAll(context, call, connection, access, scrubber);
+  const result = await exchangeAll(context, call, connection, { access, scrubber });
   if (result.ok) return { kind: "done", outputJson: result.outputJson };
   const { ageMs } = result;
   const failure = await withoutCredentials(result.failure, scrubber);
@@ -139,8 +139,7 @@ async function exchangeAll(
   context: CallContext,
   call: StepCall,
   connection: OpenConnection,
-  access: ConnectionAccess,
-  scrubber: CredentialScrubber,
+  { access, scrubber }: { access: ConnectionAccess; scrubber: CredentialScrubber },
 ): Promise<ExchangesResult> {
   const { provider, companyId, hostLimits, signal } = call;
   const { providerHttp } = context;

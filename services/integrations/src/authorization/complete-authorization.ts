@@ -166,7 +166,7 @@ async function settleOpen(
 ): Promise<Refusal> {
   const claimed = await claimOrWatch(context, attempt, params);
   return "tries" in claimed
-    ? settleClaimed(context, attempt, params, origin, claimed.tries)
+    ? settleClaimed(context, attempt, { params, origin, tries: claimed.tries })
     : claimed.outcome;
 }
 
@@ -204,9 +204,7 @@ async function claimOrWatch(
 async function settleClaimed(
   context: CallbackContext,
   attempt: AttemptRow,
-  params: CallbackParams,
-  origin: CallbackOrigin,
-  tries: number,
+  { params, origin, tries }: { params: CallbackParams; origin: CallbackOrigin; tries: number },
 ): Promise<Refusal> {
   try {
     const connection = await findConnection(context.database, attempt);

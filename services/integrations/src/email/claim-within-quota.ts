@@ -23,8 +23,7 @@ export interface Quota {
 export async function claimWithinQuota(
   database: Database,
   key: EmailKey,
-  claim: string,
-  leaseMs: number,
+  { claim, leaseMs }: { claim: string; leaseMs: number },
   { perDay, recipients }: Quota,
 ): Promise<Date | null> {
   if (perDay === 0 || (await findSend(database, key)) !== null) {

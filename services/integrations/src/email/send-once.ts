@@ -58,8 +58,10 @@ export async function sendOnce(
   const quota = { perDay, recipients: recipientsOf(message).length };
   for (;;) {
     signal.throwIfAborted();
-    const askedAt = await claimWithinQuota(database, key, claim, claimMs, quota);
-    if (askedAt !== null) return sendClaimed(dependencies, key, claim, message, askedAt, signal);
+    const askedAt = await claimWithinQuota(database, key, { claim, leaseMs: claimMs }, quota);
+    if (askedAt !== null) {
+      return sendClaimed(dependencies, { key, claim }, { message, date: askedAt }, signal);
+    }
     const known = await findSend(database, key);
     if (known?.state === "sent") return outcomeOf(key, message, known);
     if (known?.state === "refused") {
@@ -82,19 +84,24 @@ export async function findSent(
   return known?.state === "sent" ? outcomeOf(key, message, known) : null;
 }
 
+/** A message's key, and the claim under which this process sends it. */
+interface ClaimedKey {
+  key: EmailKey;
+  claim: string;
+}
+
 async function sendClaimed(
   dependencies: SendDependencies,
-  key: EmailKey,
-  claim: string,
-  message: AddressedMessage,
-  date: Date,
+  claimed: ClaimedKey,
+  { message, date }: { message: AddressedMessage; date: Date },
   signal: AbortSignal,
 ): Promise<SendEmailResponse> {
+  const { key, claim } = claimed;
   const { way, files } = dependencies;
   const messageId = messageIdOf(key, message);
   let delivery: Delivery;
   try {
-    delivery = await whileClaimed(dependencies, key, claim, signal, (stop) =>
+    delivery = await whileClaimed(dependencies, claimed, signal, (stop) =>
       files.withFiles(
         {
           companyId: key.companyId,
@@ -131,8 +138,7 @@ async function sendClaimed(
 /** Does the work for as long as the claim is held and there is time. */
 async function whileClaimed<Result>(
   { database, way, logger, claimMs = CLAIM_MS }: SendDependencies,
-  key: EmailKey,
-  claim: string,
+  { key, claim }: ClaimedKey,
   signal: AbortSignal,
   work: (stop: AbortSignal) => Promise<Result>,
 ): Promise<Result> {

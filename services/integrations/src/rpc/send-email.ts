@@ -35,7 +35,12 @@ export function sendEmail(
         const { message, way, perDay } =
           connection === null
             ? overMailServer(mail, parsed)
-            : await overConnection(context, companyId, connection, request.hasTurn, parsed);
+            : await overConnection(
+                context,
+                connection,
+                { companyId, hasTurn: request.hasTurn },
+                parsed,
+              );
         return await sendOnce({ database, way, files, perDay, logger: log }, key, message, signal);
       } catch (error) {
         const nothing = { messageId: "", accepted: [], rejected: [] };
@@ -68,14 +73,13 @@ function overMailServer(
 /** The provider decides which senders its account may use, and limits how much it sends. */
 async function overConnection(
   context: CallContext,
-  companyId: string,
   connection: MailConnection,
-  hasTurn: boolean,
+  { companyId, hasTurn }: { companyId: string; hasTurn: boolean },
   message: ParsedMessage,
 ): Promise<{ message: AddressedMessage; way: MailWay; perDay: number }> {
-  const key = { companyId, connectionId: connection.connectionId };
+  const { connectionId } = connection;
   // Otherwise its files would be fetched for nothing.
-  const waitMs = await context.pauses.waitFor(key, hasTurn);
+  const waitMs = await context.pauses.waitFor({ companyId, connectionId }, hasTurn);
   if (waitMs !== null) throw new PausedConnectionError({ waitMs });
   return {
     message: senderOf(connection, message),

@@ -29,8 +29,7 @@ export async function recordSuccess(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
-  outcome: Exclude<StepOutcome, { kind: "failed" }>,
-  shown: ShownInput,
+  { outcome, shown }: { outcome: Exclude<StepOutcome, { kind: "failed" }>; shown: ShownInput },
 ): Promise<Outcome> {
   const { journal } = execution;
   if (outcome.kind === "responded") {

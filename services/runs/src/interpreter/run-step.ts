@@ -48,7 +48,7 @@ export async function runStep(
     for (let first = !begunBefore; ; first = false) {
       if (isPausedForRetry(execution, step, open))
         await fibers.wait({ kind: "retry", dueAt: open.dueAt }, signal);
-      const end = await attemptStep(execution, step, open, runNested, first);
+      const end = await attemptStep(execution, step, open, { runNested, first });
       if (end !== "again") return end;
     }
   } catch (thrown) {
@@ -64,15 +64,21 @@ function isPausedForRetry({ clock }: Execution, step: CompiledStep, { dueAt }: O
   return !waitsByItself(step) && dueAt !== null && dueAt.getTime() > clock.now();
 }
 
+/** How an attempt of a step is made. */
+interface PlannedAttempt {
+  runNested: RunNested;
+  /** Whether the step was never tried before. */
+  first: boolean;
+}
+
 async function attemptStep(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
-  runNested: RunNested,
-  first: boolean,
+  attempt: PlannedAttempt,
 ): Promise<StepEnd | "again"> {
   try {
-    return await tryStep(execution, step, open, runNested, first);
+    return await tryStep(execution, step, open, attempt);
   } catch (thrown) {
     if (thrown instanceof RunLimitError) throw await failRun(execution, step, open, thrown);
     if (thrown instanceof RunFailed) recordFailedInside(execution, step, open, thrown.failure);
@@ -85,8 +91,7 @@ async function tryStep(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
-  runNested: RunNested,
-  first: boolean,
+  { runNested, first }: PlannedAttempt,
 ): Promise<StepEnd | "again"> {
   const startedAt = new Date(execution.clock.now());
   const shown: ShownInput = { text: null };
@@ -102,7 +107,7 @@ async function tryStep(
     // A step's condition is evaluated once, before its first attempt.
     if (first && isLeftOut(execution, step)) return recordSkip(execution, step, open);
     const outcome = await withRoom(execution, step, (takeRoom) =>
-      executeAttempt(execution, step, open, runNested, { shown, takeRoom }),
+      executeAttempt(execution, step, open, { runNested, shown, takeRoom }),
     );
     if (outcome.kind === "failed") {
       // The nested step has failed for good; only the container's own policy begins it anew.
@@ -116,7 +121,7 @@ async function tryStep(
         given: null,
       });
     }
-    return await recordSuccess(execution, step, open, outcome, shown);
+    return await recordSuccess(execution, step, open, { outcome, shown });
   } catch (thrown) {
     if (thrown instanceof Parked || execution.signal.aborted) throw thrown;
     if (thrown instanceof RunLimitError) throw thrown;
@@ -138,8 +143,7 @@ async function executeAttempt(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
-  runNested: RunNested,
-  { shown, takeRoom }: { shown: ShownInput; takeRoom: TakeRoom },
+  { runNested, shown, takeRoom }: { runNested: RunNested; shown: ShownInput; takeRoom: TakeRoom },
 ): Promise<StepOutcome> {
   const { attempt, path } = open;
   const attemptTag =

@@ -11,19 +11,23 @@ import { callInTurn } from "./in-turn.ts";
 /** Inputs up to this size take no turn: they go even while others wait for theirs. */
 const FREE_BYTES = 4 * 1024;
 
+/** The inputs of a step, and the call that takes them. */
+export interface Sending<Resolved extends { inputs: EvaluatedValue }, Output> {
+  /** Called before each sending, and once before that to measure the size. */
+  resolve: () => Resolved;
+  /** Gets whether the connection's turn has come. */
+  send: (resolved: Resolved, hasTurn: boolean) => Promise<DoneCall<Output> | PausedCall>;
+}
+
 /**
  * Resolves a step's inputs and sends them, again after each pause of the connection. A step that waits
  * for a turn holds none of its inputs, since thousands may wait. The record shows what was resolved.
- *
- * @param resolve is called before each sending, and once before that to measure the size
- * @param send gets whether the connection's turn has come
  */
 export async function sendInputs<Resolved extends { inputs: EvaluatedValue }, Output>(
   execution: Execution,
   open: OpenStep,
   { showInput }: Attempt,
-  resolve: () => Resolved,
-  send: (resolved: Resolved, hasTurn: boolean) => Promise<DoneCall<Output> | PausedCall>,
+  { resolve, send }: Sending<Resolved, Output>,
 ): Promise<Output> {
   const { slices } = execution.effects.sending;
   let isShown = false;

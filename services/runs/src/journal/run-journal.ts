@@ -1,13 +1,12 @@
-import type { NewEvent } from "@workflow/events";
 import type { Clock } from "../domain/clock.ts";
-import type { EndedRun } from "../domain/ended-run.ts";
-import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import { isTerminal } from "../domain/run-status.ts";
-import type { RunStatus, TerminalStatus } from "../domain/run-status.ts";
+import type { RunStatus } from "../domain/run-status.ts";
 import type { AttemptRecord, OpenStep, StepRecord } from "../domain/step-records.ts";
 import type { Advance, Lease } from "../task-runtime/port.ts";
 import type { ActiveClock } from "./active-clock.ts";
+import { finalCheckpoint, GOES_ON, toJournalEntry } from "./checkpoint.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import type { Ending } from "./ending.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { LeaseLostError } from "./lease-lost-error.ts";
@@ -15,19 +14,13 @@ import { OpenSteps } from "./open-steps.ts";
 import type { StagedWrite } from "./staged-write.ts";
 import type { OpenStepChange } from "./open-steps.ts";
 import { RunBudget } from "./run-budget.ts";
-import { checkpointEvent, endedEvent, startedEvent } from "./run-events.ts";
+import { checkpointEvent } from "./run-events.ts";
 import type { RunHistory } from "./run-history.ts";
 import type { StepOutput, StepOutputs } from "./step-outputs.ts";
 import { isInside, partInside } from "./step-results.ts";
 import type { Part, StepResult } from "./step-results.ts";
+import { Unwritten } from "./unwritten.ts";
 
-/** Characters of pure steps' documents that are kept in memory before they are written. */
-const GATHERED_CHARS_MAX = 8 * 1024 * 1024;
-/**
- * The number of pure steps kept. Writing a thousand takes about 20 ms, during which the process does
- * nothing else.
- */
-const GATHERED_MAX = 1_000;
 /** Unwritten results are written after this time: somebody may be watching while a slow step goes on. */
 const FLUSH_MS = 250;
 
@@ -69,15 +62,8 @@ export class RunJournal {
   readonly #clock: Clock;
   readonly #activeClock: ActiveClock;
   readonly #open: OpenSteps;
+  readonly #unwritten = new Unwritten();
   #startWritten: boolean;
-  #results: StepRecord[] = [];
-  /** The outputs of the unwritten results. */
-  #unwritten: StepOutput[] = [];
-  #chars = 0;
-  #events: NewEvent[] = [];
-  #staged: StagedWrite[] = [];
-  #forgotten: string[] = [];
-  #dropped: string[] = [];
   #flushTimer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
   #failure: Error | null = null;
@@ -146,11 +132,11 @@ export class RunJournal {
    * ones too, and their waits.
    */
   forgetInside(path: string): void {
-    this.#results = this.#results.filter((result) => !isInside(result.path, path));
+    const isMeant = (each: string): boolean => isInside(each, path);
     this.#outputs.forget(this.#history.results.inside(path).map(({ output }) => output));
     this.#history.results.forgetInside(path);
-    this.#open.closeWhere((each) => isInside(each, path));
-    this.#forgotten.push(path);
+    this.#open.closeWhere(isMeant);
+    this.#unwritten.forgetInside(path, isMeant);
   }
 
   /**
@@ -167,9 +153,8 @@ export class RunJournal {
       const part = partInside(each, path);
       return part !== null && parts.has(part);
     };
-    this.#results = this.#results.filter((result) => !isGone(result.path));
     this.#open.closeWhere(isGone);
-    this.#dropped.push(...dropped);
+    this.#unwritten.drop(dropped, isGone);
   }
 
   /**
@@ -201,9 +186,7 @@ export class RunJournal {
       error: result.error,
       bytes: inputBytes + outputBytes,
     });
-    this.#unwritten.push(output);
-    this.#chars += (result.input?.length ?? 0) + (made?.text.length ?? 0);
-    this.#results.push({
+    const record: StepRecord = {
       output: made?.text ?? null,
       path: step.path,
       seq: step.seq,
@@ -211,7 +194,8 @@ export class RunJournal {
       attempt: step.attempt,
       previousAttempts: step.previousAttempts satisfies readonly AttemptRecord[],
       ...result,
-    });
+    };
+    this.#unwritten.add(record, output);
     this.#open.close(step.path);
     this.#flushSoon();
     return output;
@@ -228,13 +212,13 @@ export class RunJournal {
 
   /** Adds a write to the next checkpoint, which comes soon in any case. */
   stage(write: StagedWrite): void {
-    this.#staged.push(write);
-    this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref();
+    this.#unwritten.stage(write);
+    this.#flushSoon();
   }
 
   /** Announces that a long-running run has reached a step (D31). */
   announceCheckpoint(stepId: string, status: RunStatus = "running"): void {
-    this.#events.push(checkpointEvent(this.#facts, status, stepId));
+    this.#unwritten.addEvent(checkpointEvent(this.#facts, status, stepId));
   }
 
   /** Stores at most once that the run has begun, without waiting for the write. */
@@ -254,38 +238,31 @@ export class RunJournal {
 
   /** Whether so many results have accumulated that they should be written now. */
   get isFull(): boolean {
-    return this.#chars > GATHERED_CHARS_MAX || this.#results.length >= GATHERED_MAX;
+    return this.#unwritten.isFull;
   }
 
   /** Writes the accumulated results and goes on. */
   async checkpoint(): Promise<void> {
     this.#open.storeContainers();
-    if (!(await this.#send("keep", "running", null))) throw new LeaseLostError();
+    if (!(await this.#send(GOES_ON))) throw new LeaseLostError();
     this.#throwFailure();
   }
 
   /** Writes the accumulated results and how the execution ended. */
   async end(ending: Ending): Promise<void> {
-    const finished = isTerminal(ending.status);
-    const wakeAt = "wakeAt" in ending ? ending.wakeAt : null;
     // No flush may begin while this one waits for an earlier flush: a failed one would leave a run that
     // has ended without those results. What an earlier flush holds is written before the end, or there is
     // no end.
     clearTimeout(this.#flushTimer);
     await this.#flushing;
     this.#throwFailure();
-    if (!finished) this.#open.storeContainers();
-    if (!(await this.#send(finished ? "done" : "park", ending.status, wakeAt, ending))) {
-      throw new LeaseLostError();
-    }
+    if (!isTerminal(ending.status)) this.#open.storeContainers();
+    if (!(await this.#send(finalCheckpoint(ending)))) throw new LeaseLostError();
   }
 
   /** Drops the results that could not be written, so that the failure itself can be. */
   discard(): void {
-    this.#results = [];
-    this.#chars = 0;
-    this.#events = [];
-    this.#staged = [];
+    this.#unwritten.discard();
     this.#open.discard();
     this.#failure = null;
   }
@@ -321,7 +298,7 @@ export class RunJournal {
 
   async #sendFlush(): Promise<void> {
     try {
-      if (await this.#send("keep", "running", null)) return;
+      if (await this.#send(GOES_ON)) return;
       this.#failure = new LeaseLostError();
     } catch (cause) {
       this.#failure = new Error("the results of a run could not be written", { cause });
@@ -329,68 +306,26 @@ export class RunJournal {
     this.#onRefused();
   }
 
-  async #send(
-    next: JournalEntry["next"],
-    status: RunStatus,
-    wakeAt: Date | null,
-    ending?: Ending,
-  ): Promise<boolean> {
+  /** @returns whether the entry was written; false when the lease is lost */
+  async #send(checkpoint: Checkpoint): Promise<boolean> {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
-    const finished = isTerminal(status);
-    const endsAt = Math.max(this.#clock.now(), this.#facts.startedAt.getTime());
-    const completedAt = finished ? new Date(endsAt) : null;
-    const events = this.#events;
+    const { next, status } = checkpoint;
     const begins = !this.#startWritten && status !== "pending" && status !== "cancelled";
-    if (begins) {
-      events.unshift(startedEvent(this.#facts));
-      this.#startWritten = true;
-    }
-    const error = ending !== undefined && "error" in ending ? ending.error : null;
-    const startedAt = this.#startWritten ? this.#facts.startedAt : null;
-    if (completedAt !== null && isTerminal(status)) {
-      events.push(endedEvent({ ...this.#facts, startedAt }, { status, completedAt, error }));
-    }
-    const countsTowardTimeout =
-      ending !== undefined && "countsTowardTimeout" in ending && ending.countsTowardTimeout;
-    const resting = (next === "park" && !countsTowardTimeout) || finished;
-    const entry: JournalEntry = {
+    if (begins) this.#startWritten = true;
+    const run = {
+      facts: this.#facts,
       lease: this.#lease,
-      next,
-      forMs: wakeAt === null ? null : Math.max(0, wakeAt.getTime() - this.#clock.now()),
-      run: {
-        status,
-        startedAt,
-        completedAt,
-        output: ending?.status === "completed" ? ending.output : null,
-        error,
-        activeMs: this.activeMs,
-        // A worker that takes the run over charges the time from here on. A short wait is charged only
-        // then.
-        activeForMs: resting ? null : 0,
-      },
-      results: this.#results,
-      staged: this.#staged,
-      ...this.#open.take(),
-      forgotten: this.#forgotten,
-      dropped: this.#dropped,
-      waitsForRuns: this.#facts.waitsForRuns,
-      asksApproval: this.#facts.asksApproval,
-      ended: isTerminal(status) ? endedRun(this.#facts, status, error) : null,
-      events,
-      chars: this.#chars + (ending?.status === "completed" ? ending.output.length : 0),
+      begins,
+      hasBegun: this.#startWritten,
+      now: this.#clock.now(),
+      activeMs: this.activeMs,
     };
-    const unwritten = this.#unwritten;
-    this.#results = [];
-    this.#unwritten = [];
-    this.#chars = 0;
-    this.#events = [];
-    this.#staged = [];
-    this.#forgotten = [];
-    this.#dropped = [];
+    const unwritten = this.#unwritten.take();
+    const entry = toJournalEntry(run, checkpoint, unwritten, this.#open.take());
     try {
       const isWritten = await this.#write(entry);
-      if (isWritten) this.#outputs.release(unwritten);
+      if (isWritten) this.#outputs.release(unwritten.outputs);
       if (isWritten && next === "done") this.#advance = { next };
       if (isWritten && next === "park") this.#advance = { next, forMs: entry.forMs };
       return isWritten;
@@ -400,18 +335,4 @@ export class RunJournal {
       throw error;
     }
   }
-}
-
-function endedRun(facts: RunFacts, status: TerminalStatus, error: ExecutionError | null): EndedRun {
-  const { id, workflowId, triggerType, scheduleId, waitingParentRunId, limited } = facts;
-  return {
-    runId: id,
-    workflowId,
-    status,
-    error,
-    triggerType,
-    scheduleId,
-    waitingParentRunId,
-    limited,
-  };
 }

@@ -121,7 +121,7 @@ export class Reconciler {
     const large = position.large.shift();
     if (large !== undefined) {
       const pages = await findRunsWithoutTask(transaction, [large], RUNS_OF_LARGE_RANGE);
-      await this.#mendRuns(transaction, position, pages, RUNS_OF_LARGE_RANGE, mended);
+      await this.#mendRuns(transaction, position, { pages, limit: RUNS_OF_LARGE_RANGE, mended });
       return false;
     }
     const companies = await listCompanies(transaction, position.companiesAfter, COMPANIES);
@@ -129,7 +129,7 @@ export class Reconciler {
     if (companies.length === 0) return true;
     const ranges = liveRangesOf(companies);
     const pages = await findRunsWithoutTask(transaction, ranges, RUNS_OF_RANGE);
-    await this.#mendRuns(transaction, position, pages, RUNS_OF_RANGE, mended);
+    await this.#mendRuns(transaction, position, { pages, limit: RUNS_OF_RANGE, mended });
     const asking = await listEndedWithApproval(transaction, companies, APPROVALS_OF_COMPANY);
     if (asking.length > 0) await cancelWaitingApprovals(transaction, asking);
     mended.set("approval_of_ended_run", asking);
@@ -139,9 +139,11 @@ export class Reconciler {
   async #mendRuns(
     transaction: Transaction,
     position: Position,
-    pages: readonly RangePage[],
-    limit: number,
-    mended: Map<Kind, readonly string[]>,
+    {
+      pages,
+      limit,
+      mended,
+    }: { pages: readonly RangePage[]; limit: number; mended: Map<Kind, readonly string[]> },
   ): Promise<void> {
     for (const { companyId, triggerType, status, seen, lastId } of pages) {
       if (seen === limit) position.large.push({ companyId, triggerType, status, beforeId: lastId });

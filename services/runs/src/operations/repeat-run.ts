@@ -77,13 +77,10 @@ export async function retryRun(
   caller: RepeatCaller,
   runId: string,
 ): Promise<RepeatedRun> {
-  const { original, steps, results, content, deployment } = await load(
-    context,
-    caller,
-    runId,
-    RETRYABLE_STATUSES,
-    "retried",
-  );
+  const { original, steps, results, content, deployment } = await load(context, caller, runId, {
+    statuses: RETRYABLE_STATUSES,
+    verb: "retried",
+  });
   const failedPath = original.error?.details?.["path"];
   const position =
     findRetryPath(steps, results, typeof failedPath === "string" ? failedPath : null) ??
@@ -107,13 +104,10 @@ export async function restartRun(
   runId: string,
   { fromStepId, overrideInput }: RestartCommand,
 ): Promise<RepeatedRun> {
-  const { original, steps, results, content, deployment } = await load(
-    context,
-    caller,
-    runId,
-    RESTARTABLE_STATUSES,
-    "restarted",
-  );
+  const { original, steps, results, content, deployment } = await load(context, caller, runId, {
+    statuses: RESTARTABLE_STATUSES,
+    verb: "restarted",
+  });
   const position = findRestartPath(steps, results, fromStepId);
   if (position === null) {
     throw new AppError("INVALID_STEP", "The run's version has no such step to restart from.", {
@@ -142,8 +136,7 @@ async function load(
   { database, deployments }: RepeatContext,
   { identity: { companyId } }: AuditCaller,
   runId: string,
-  statuses: readonly RunStatus[],
-  verb: string,
+  { statuses, verb }: { statuses: readonly RunStatus[]; verb: string },
 ): Promise<Loaded> {
   const original = await findOriginal(database, companyId, runId);
   if (original === null) throw new AppError("NOT_FOUND", "Run not found");

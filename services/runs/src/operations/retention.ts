@@ -121,7 +121,7 @@ async function removeFrom(
   for (const companyId of companies) {
     const horizon = horizonOf(policies, companyId, now);
     if (horizon !== null) {
-      removed += await removeOfCompany(context, companyId, partition, horizon, signal);
+      removed += await removeOfCompany(context, { companyId, partition, horizon }, signal);
     }
   }
   if (removed > 0) logger.info({ removed, end: partition.end }, "old runs are gone");
@@ -155,14 +155,13 @@ async function dropPartition(
 /** Removes the ended runs of one company that are old enough, in small transactions. */
 async function removeOfCompany(
   { database }: RetentionContext,
-  companyId: string,
-  partition: Partition,
-  horizon: Date,
+  { companyId, partition, horizon }: { companyId: string; partition: Partition; horizon: Date },
   signal: AbortSignal,
 ): Promise<number> {
   let removed = 0;
   while (!signal.aborted) {
-    const runIds = await listEndedBefore(database, companyId, partition, horizon, RUNS_MAX);
+    const old = { ...partition, before: horizon };
+    const runIds = await listEndedBefore(database, companyId, old, RUNS_MAX);
     if (runIds.length === 0) break;
     // Rows that lists show by themselves go first; then the runs, and with them all rows that name them.
     while ((await deleteApprovalsOf(database, runIds, ROWS_MAX)) === ROWS_MAX);

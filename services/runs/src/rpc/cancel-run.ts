@@ -9,7 +9,7 @@ import type { ServiceContext } from "../context.ts";
 import { cancelWaitedChildren } from "../operations/cancel-children.ts";
 import { cancelRuns } from "../operations/cancel-runs.ts";
 import { findRun, findSummary, hasRun } from "../store/read-runs.ts";
-import { runNotFound } from "./get-run.ts";
+import { runNotFound } from "./read-run.ts";
 import { toRunMessage } from "./run-message.ts";
 
 /** Ends a run that has not ended, and the runs that it waits for. */

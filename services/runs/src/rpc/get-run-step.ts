@@ -5,9 +5,9 @@ import type { GetRunStepRequest, StepResult } from "@workflow/proto/runs/v1/step
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { SMALL_BYTES } from "../operations/read-run.ts";
 import { findStep } from "../store/read-steps.ts";
 import type { StepRow } from "../store/read-steps.ts";
+import { SMALL_BYTES } from "./read-run.ts";
 import { notNegative } from "./list-run-steps.ts";
 import { toStepMessage } from "./run-message.ts";
 
@@ -25,7 +25,7 @@ export function getRunStep(context: ServiceContext): UnaryMethod<GetRunStepReque
       const isName = isId("run_", runId) && isStorableText(path);
       const read = async (most: number): Promise<StepRow> => {
         const bounds = { documentsMax: most, notesMax: UNBOUNDED };
-        const row = isName ? await findStep(database, companyId, runId, path, bounds) : null;
+        const row = isName ? await findStep(database, { companyId, runId, path }, bounds) : null;
         if (row === null) throw new AppError("NOT_FOUND", "Step result not found");
         return row;
       };

@@ -5,8 +5,8 @@ import type { StepResult } from "@workflow/proto/runs/v1/steps";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { readRun } from "../operations/read-run.ts";
 import type { StepRow } from "../store/read-steps.ts";
+import { readPieces, runNotFound } from "./read-run.ts";
 import { toRunMessage, toStepMessage } from "./run-message.ts";
 
 /**
@@ -24,7 +24,7 @@ export function getRun(context: ServiceContext): UnaryMethod<GetRunRequest, Run>
       let run: Run | null = null;
       const results: StepResult[] = [];
       let bytes = 0;
-      for await (const piece of readRun(context, identity.companyId, runId, signal)) {
+      for await (const piece of readPieces(context, identity.companyId, runId, signal)) {
         if (piece.kind === "run") run = toRunMessage(piece.run);
         else {
           for (const step of piece.steps) results.push(toStepMessage(step));
@@ -36,11 +36,6 @@ export function getRun(context: ServiceContext): UnaryMethod<GetRunRequest, Run>
       return { ...run, stepResults: results };
     },
   });
-}
-
-/** The one error for a run that does not exist, is another company's, or has no valid id (D1). */
-export function runNotFound(): AppError {
-  return new AppError("NOT_FOUND", "Run not found");
 }
 
 function bytesOf(step: StepRow): number {

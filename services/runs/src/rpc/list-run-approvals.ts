@@ -9,7 +9,7 @@ import type { ServiceContext } from "../context.ts";
 import { listRunApprovals as listRows } from "../store/approvals.ts";
 import { hasRun } from "../store/read-runs.ts";
 import { toApprovalMessage } from "./approval-message.ts";
-import { runNotFound } from "./get-run.ts";
+import { runNotFound } from "./read-run.ts";
 
 /** Lists the approvals of one run in the order in which they were asked for. */
 export function listRunApprovals({

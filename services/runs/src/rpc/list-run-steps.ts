@@ -4,11 +4,10 @@ import type { ListRunStepsRequest, ListRunStepsResponse } from "@workflow/proto/
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { SMALL_BYTES } from "../operations/read-run.ts";
 import { READING_BOUNDS } from "../operations/reading-budget.ts";
 import { hasRun } from "../store/read-runs.ts";
 import { listSteps } from "../store/read-steps.ts";
-import { runNotFound } from "./get-run.ts";
+import { runNotFound, SMALL_BYTES } from "./read-run.ts";
 import { parseLimit } from "./list-runs.ts";
 import { toStepMessage } from "./run-message.ts";
 

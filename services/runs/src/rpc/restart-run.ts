@@ -6,7 +6,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { restartRun as restart } from "../operations/repeat-run.ts";
-import { runNotFound } from "./get-run.ts";
+import { runNotFound } from "./read-run.ts";
 import { toRestartedMessage } from "./retry-run.ts";
 
 /** The limit for the input of every run (D4). */

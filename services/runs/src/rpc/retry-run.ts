@@ -5,7 +5,7 @@ import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { retryRun as retry } from "../operations/repeat-run.ts";
 import type { RepeatedRun } from "../operations/repeat-run.ts";
-import { runNotFound } from "./get-run.ts";
+import { runNotFound } from "./read-run.ts";
 import { toRunSummary } from "./run-message.ts";
 
 /** Starts a run that goes on where another one failed. */

@@ -13,10 +13,10 @@ import { isTerminal } from "../domain/run-status.ts";
 import type { TriggerType as DomainTrigger } from "../domain/run-status.ts";
 import type { RunChange } from "../domain/step-records.ts";
 import type { EndedRuns } from "../engine/ended-runs.ts";
-import { holdRun, withRuntimeStatus } from "../operations/read-run.ts";
 import type { StartCommand, StartedRun } from "../starting/run-starter.ts";
 import { findRun, findSummary } from "../store/read-runs.ts";
 import type { RunRow } from "../store/read-runs.ts";
+import { holdRun, withRuntimeStatus } from "./read-run.ts";
 import {
   MESSAGE_STATUS,
   MESSAGE_TRIGGER,
@@ -103,7 +103,7 @@ async function startAndWait(
   }
   if (waitMs === 0) return { run: acceptedRun(started), existing: false, timedOut: false };
   const timer = setTimeout(() => onWaiting(acceptedRun(started)), TELL_OF_WAIT_AFTER_MS);
-  const end = await waitForEnd(context, started.run.id, companyId, waitMs, rpcContext);
+  const end = await waitForEnd(context, started.run.id, waitMs, rpcContext);
   clearTimeout(timer);
   if (typeof end === "object") {
     return { run: endedRun(started, end), existing: false, timedOut: false };
@@ -143,12 +143,11 @@ function notThere(): Error {
 function waitForEnd(
   { endedRuns, database }: ServiceContext,
   runId: string,
-  companyId: string,
   waitMs: number,
-  { signal }: RpcContext,
+  { identity, signal }: RpcContext,
 ): ReturnType<EndedRuns["wait"]> {
   const isEnded = async (): Promise<boolean> => {
-    const run = await findSummary(database, companyId, runId);
+    const run = await findSummary(database, identity.companyId, runId);
     return run !== null && isTerminal(run.status);
   };
   return endedRuns.wait(runId, waitMs, isEnded, signal);

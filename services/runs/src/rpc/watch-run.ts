@@ -8,12 +8,11 @@ import { isTerminal, RUN_STATUSES } from "../domain/run-status.ts";
 import type { RunStatus } from "../domain/run-status.ts";
 import { WATCHED_PIECE_BYTES } from "../operations/run-watcher.ts";
 import type { EndedStep, Watch, WatchedState } from "../operations/run-watcher.ts";
-import { holdRun } from "../operations/read-run.ts";
 import { ReadingBudget } from "../operations/reading-budget.ts";
 import { SeenSteps } from "../operations/seen-steps.ts";
 import { hasRun } from "../store/read-runs.ts";
 import type { StepRow } from "../store/read-steps.ts";
-import { runNotFound } from "./get-run.ts";
+import { holdRun, runNotFound } from "./read-run.ts";
 import { toRunMessage, toRunSummary, toStepMessage } from "./run-message.ts";
 
 /** Step results that one watcher holds at a time, documents included. */

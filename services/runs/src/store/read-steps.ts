@@ -81,7 +81,7 @@ export async function listSteps(
     order by seq
     limit ${limit}
   `;
-  return listChosen(queryable, "page", runId, chosen, bounds);
+  return listChosen(queryable, runId, { shape: "page", chosen }, bounds);
 }
 
 /**
@@ -97,7 +97,7 @@ export async function listFewSteps(
   const chosen = sql.fragment`
     select path, seq as position from runs.step_results where run_id = ${runId} limit ${limit}
   `;
-  return listChosen(queryable, "few", runId, chosen, bounds);
+  return listChosen(queryable, runId, { shape: "few", chosen }, bounds);
 }
 
 /** Some step results of a run in the order of the paths. Those that do not exist are left out. */
@@ -111,7 +111,7 @@ export async function listStepsAt(
     select path, position
     from unnest(${sql.array([...paths], "text")}) with ordinality as named (path, position)
   `;
-  return listChosen(queryable, "at", runId, chosen, bounds);
+  return listChosen(queryable, runId, { shape: "at", chosen }, bounds);
 }
 
 /** The sizes of the next step results of a run. */
@@ -147,25 +147,22 @@ export async function listStepSizes(
 /** One step result of a company's run; null when there is none. */
 export async function findStep(
   queryable: Queryable,
-  companyId: string,
-  runId: string,
-  path: string,
+  { companyId, runId, path }: { companyId: string; runId: string; path: string },
   bounds: StepBounds,
 ): Promise<StepRow | null> {
   const chosen = sql.fragment`
     select ${path}::text as path, 1 as position from runs.runs
     where id = ${runId} and company_id = ${companyId}
   `;
-  const [row] = await listChosen(queryable, "find", runId, chosen, bounds);
+  const [row] = await listChosen(queryable, runId, { shape: "find", chosen }, bounds);
   return row ?? null;
 }
 
 /** Only the sizes of a result are read before it is known to fit. */
 async function listChosen(
   queryable: Queryable,
-  shape: "page" | "few" | "at" | "find",
   runId: string,
-  chosen: SqlFragment,
+  { shape, chosen }: { shape: "page" | "few" | "at" | "find"; chosen: SqlFragment },
   { documentsMax, notesMax }: StepBounds,
 ): Promise<readonly StepRow[]> {
   return queryable.any(sql.prepared(`steps_${shape}`, stepRow)`

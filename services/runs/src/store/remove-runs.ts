@@ -75,8 +75,7 @@ export async function hasLiveRuns(
 export async function listEndedBefore(
   queryable: Queryable,
   companyId: string,
-  { fromId, toId }: Partition,
-  before: Date,
+  { fromId, toId, before }: Partition & { before: Date },
   limit: number,
 ): Promise<readonly string[]> {
   const horizon = firstIdAt("run_", before);

@@ -18,7 +18,7 @@ export interface WriteCause {
 const DATA_BYTES_MAX = 256 * 1024;
 
 export function rowCreated(head: TableHead, row: RowRecord, cause: WriteCause): NewEvent {
-  return rowEvent("table.row_created", head, row, cause);
+  return rowEvent("table.row_created", head, { row, cause });
 }
 
 /** `previous` is the row as it was before. */
@@ -30,21 +30,20 @@ export function rowUpdated(
 ): NewEvent {
   const { value, isLarge } = dataOf(previous);
   const more = { previousData: value, ...(isLarge ? { truncated: true } : {}) };
-  return rowEvent("table.row_updated", head, row, cause, more);
+  return rowEvent("table.row_updated", head, { row, cause, more });
 }
 
 /** `row` is the row as it was at last. */
 export function rowDeleted(head: TableHead, row: RowRecord, cause: WriteCause): NewEvent {
-  return rowEvent("table.row_deleted", head, row, cause);
+  return rowEvent("table.row_deleted", head, { row, cause });
 }
 
 function rowEvent(
   type: string,
   { companyId, tableId, name }: TableHead,
-  row: RowRecord,
-  { requestId, traceparent, runId }: WriteCause,
-  more: object = {},
+  { row, cause, more = {} }: { row: RowRecord; cause: WriteCause; more?: object },
 ): NewEvent {
+  const { requestId, traceparent, runId } = cause;
   const { value, isLarge } = dataOf(row);
   const data = {
     tableId,

@@ -31,7 +31,7 @@ export function createEndpoint(
       const sealed = await sealEndpointSecrets(database, ring, key, { secret, headers });
       const row = await writes.transaction(call, async (transaction) => {
         await lockEndpointsOf(transaction, companyId);
-        if (!(await insertEndpoint(transaction, key, content, sealed, ENDPOINTS_MAX))) {
+        if (!(await insertEndpoint(transaction, key, { content, sealed }, ENDPOINTS_MAX))) {
           throw tooManyEndpoints();
         }
         const created = await getEndpointRow(transaction, key);

@@ -128,8 +128,7 @@ export async function lockEndpointsOf(transaction: Transaction, companyId: strin
 export async function insertEndpoint(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
-  content: EndpointContent,
-  { companyKeyId, sealed }: Sealed,
+  { content, sealed: { companyKeyId, sealed } }: { content: EndpointContent; sealed: Sealed },
   max: number,
 ): Promise<boolean> {
   const rows = await transaction.any(sql.prepared("endpoint_insert", idRow)`

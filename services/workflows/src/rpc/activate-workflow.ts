@@ -8,7 +8,6 @@ import { canBecome, transitionRefused } from "../domain/status.ts";
 import { getWorkflow } from "../store/get-workflow.ts";
 import { activate as activateRow } from "../store/set-status.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
-import { requireValid } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
@@ -42,7 +41,7 @@ async function activate(
     if (!canBecome(current.status, "active")) throw transitionRefused(current.status, "active");
     const { companyId } = key;
     const question = { companyId, content: current, mayBeUnfinished: false, toBeDeployed: true };
-    await requireValid(checker, question);
+    await checker.requireValid(question);
     const row = await database.transaction(async (transaction) => {
       const activated = await activateRow(transaction, key, current.contentRevision);
       if (activated === null) return null;

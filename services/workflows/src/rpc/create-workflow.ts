@@ -7,7 +7,6 @@ import { workflowChanges } from "../domain/audit-changes.ts";
 import { checkContent } from "../domain/content.ts";
 import type { WorkflowContent } from "../domain/content.ts";
 import { insertWorkflow } from "../store/insert-workflow.ts";
-import { requireValid } from "../validation/require-valid.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
 /** Stores a new workflow as draft, version 1. */
@@ -21,10 +20,10 @@ export function createWorkflow({
     async handler(request, context) {
       const { content, contentBytes } = checkContent(toContent(request));
       const { companyId } = context.identity;
-      await requireValid(checker, { companyId, content, mayBeUnfinished: false });
+      await checker.requireValid({ companyId, content, mayBeUnfinished: false });
       const key = { companyId, workflowId: newUuid() };
       const created = await database.transaction(async (transaction) => {
-        const row = await insertWorkflow(transaction, key, content, contentBytes);
+        const row = await insertWorkflow(transaction, key, { content, contentBytes });
         await audit.record(transaction, context, {
           action: "workflow.created",
           resourceType: "workflow",

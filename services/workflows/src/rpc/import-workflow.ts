@@ -11,7 +11,6 @@ import { workflowChanges } from "../domain/audit-changes.ts";
 import { checkCanvasState } from "../domain/canvas-state.ts";
 import { badRequest, checkContent } from "../domain/content.ts";
 import { insertWorkflow } from "../store/insert-workflow.ts";
-import { requireValid } from "../validation/require-valid.ts";
 import { toContent } from "./create-workflow.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
@@ -33,16 +32,14 @@ export function importWorkflow({
           ? undefined
           : checkCanvasState(request.canvasStateJson).text;
       const { companyId } = context.identity;
-      await requireValid(checker, { companyId, content, mayBeUnfinished: false });
+      await checker.requireValid({ companyId, content, mayBeUnfinished: false });
       const key = { companyId, workflowId: newUuid() };
       const row = await database.transaction(async (transaction) => {
-        const imported = await insertWorkflow(
-          transaction,
-          key,
+        const imported = await insertWorkflow(transaction, key, {
           content,
           contentBytes,
           canvasStateJson,
-        );
+        });
         await audit.record(transaction, context, {
           action: "workflow.imported",
           resourceType: "workflow",

@@ -14,8 +14,8 @@ import { lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
 import { getRestorableVersion } from "../store/versions.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
-import { withValidation } from "../validation/require-valid.ts";
-import type { RequireKnown } from "../validation/require-valid.ts";
+import { withValidation } from "../validation/with-validation.ts";
+import type { RequireKnown } from "../validation/with-validation.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 

@@ -20,8 +20,8 @@ import { getWorkflow, lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
 import { saveCanvas as saveCanvasAlone } from "../store/save-canvas.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
-import { withValidation } from "../validation/require-valid.ts";
-import type { RequireKnown } from "../validation/require-valid.ts";
+import { withValidation } from "../validation/with-validation.ts";
+import type { RequireKnown } from "../validation/with-validation.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toCanvasMessage } from "./workflow-message.ts";
 
@@ -81,7 +81,7 @@ async function saveInTransaction(
       requireChangeable(current);
       requireMatch(save.ifMatch, current);
       if (seen !== null) requireUnchanged(seen, current);
-      const row = await write(transaction, key, save, current, requireKnown);
+      const row = await write(transaction, key, { save, current }, requireKnown);
       await audit.record(transaction, context, {
         action: "workflow.canvas_saved",
         resourceType: "workflow",
@@ -108,8 +108,7 @@ function requireUnchanged(seen: WorkflowRow, current: WorkflowRow): void {
 async function write(
   transaction: Transaction,
   key: WorkflowKey,
-  save: Save,
-  current: WorkflowRow,
+  { save, current }: { save: Save; current: WorkflowRow },
   requireKnown: RequireKnown,
 ): Promise<WorkflowRow> {
   const { canvasStateJson, fields } = save;

@@ -17,8 +17,8 @@ import { applyMask } from "../domain/update-mask.ts";
 import { lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
-import { withValidation } from "../validation/require-valid.ts";
-import type { RequireKnown } from "../validation/require-valid.ts";
+import { withValidation } from "../validation/with-validation.ts";
+import type { RequireKnown } from "../validation/with-validation.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
@@ -74,7 +74,7 @@ function update(
       requireChangeable(current);
       requireMatch(change.ifMatch, current);
       if (current.status !== "active" && isEmpty(change)) return current;
-      const row = await replace(transaction, key, change, current, requireKnown);
+      const row = await replace(transaction, key, { change, current }, requireKnown);
       await audit.record(transaction, context, {
         action: "workflow.updated",
         resourceType: "workflow",
@@ -89,8 +89,7 @@ function update(
 async function replace(
   transaction: Transaction,
   key: WorkflowKey,
-  change: Change,
-  current: WorkflowRow,
+  { change, current }: { change: Change; current: WorkflowRow },
   requireKnown: RequireKnown,
 ): Promise<WorkflowRow> {
   const content: WorkflowContent = { ...contentOf(current), ...change.fields };

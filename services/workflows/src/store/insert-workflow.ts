@@ -4,13 +4,20 @@ import type { WorkflowContent } from "../domain/content.ts";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
+/** The content of a new workflow. */
+interface NewWorkflow {
+  content: WorkflowContent;
+  /** As `measureContent` has found. */
+  contentBytes: number;
+  /** The visual editor's state; null, or missing, where there is none. */
+  canvasStateJson?: string | null | undefined;
+}
+
 /** Stores a new workflow as draft, version 1. */
 export async function insertWorkflow(
   database: Queryable,
   key: WorkflowKey,
-  content: WorkflowContent,
-  contentBytes: number,
-  canvasStateJson: string | null = null,
+  { content, contentBytes, canvasStateJson = null }: NewWorkflow,
 ): Promise<WorkflowRow> {
   return database.one(sql.prepared("workflows_insert", workflowRow)`
     insert into workflows.workflows as workflow (

@@ -6,7 +6,7 @@ import type { Violation } from "@workflow/errors";
 import { ExpressionError } from "@workflow/expressions";
 import type { ExpressionPool } from "@workflow/expressions";
 import { LRUCache } from "lru-cache";
-import { parseStored } from "../domain/content.ts";
+import { invalidDefinition, parseStored } from "../domain/content.ts";
 import type { DefinitionTexts } from "../domain/content.ts";
 
 /** A definition to check, and how. */
@@ -38,6 +38,12 @@ export interface DefinitionChecker {
    * VALIDATION_ERROR when the execution plane would refuse a valid definition
    */
   check(question: DefinitionQuestion): Promise<readonly Violation[]>;
+  /**
+   * Checks that a definition can be stored: that it is executable or, with `mayBeUnfinished`, a valid draft.
+   *
+   * @throws AppError VALIDATION_ERROR with one violation for each problem, and what `check` throws
+   */
+  requireValid(question: DefinitionQuestion): Promise<void>;
   /** The cached problems of a definition; undefined for one that is not cached. */
   recall(question: DefinitionQuestion): readonly Violation[] | undefined;
 }
@@ -87,17 +93,23 @@ export function createDefinitionChecker(
     }
   };
 
+  const check = async (question: DefinitionQuestion): Promise<readonly Violation[]> => {
+    const { toBeDeployed = false, ...definition } = question;
+    const found = findings.get(keyOf(question)) ?? (await findInTurn(definition));
+    if (!toBeDeployed || findings.has(keyOf(question))) return found;
+    if (found.length === 0) await checkDeployment?.(definition);
+    // A refusal is not cached, because the next version of the execution plane may accept the
+    // definition.
+    remember(question, found);
+    return found;
+  };
+
   return {
+    check,
     recall: (question) => findings.get(keyOf(question)),
-    async check(question) {
-      const { toBeDeployed = false, ...definition } = question;
-      const found = findings.get(keyOf(question)) ?? (await findInTurn(definition));
-      if (!toBeDeployed || findings.has(keyOf(question))) return found;
-      if (found.length === 0) await checkDeployment?.(definition);
-      // A refusal is not cached, because the next version of the execution plane may accept the
-      // definition.
-      remember(question, found);
-      return found;
+    async requireValid(question) {
+      const violations = await check(question);
+      if (violations.length > 0) throw invalidDefinition(violations);
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { Run } from "@workflow/proto/runs/v1/run";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
-import { errorJson, runStatusName } from "./run-json.ts";
-import { READ_TIMEOUT_MS, runText } from "./run-text.ts";
+import { errorJson, READ_TIMEOUT_MS, runStatusName, runText } from "./run-json.ts";
 import { runLogsSchema } from "./run-schema.ts";
 
 export const getRunLogs = route({

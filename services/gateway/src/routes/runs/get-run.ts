@@ -1,6 +1,5 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
-import { runJson } from "./run-json.ts";
-import { READ_TIMEOUT_MS, runText } from "./run-text.ts";
+import { READ_TIMEOUT_MS, runJson, runText } from "./run-json.ts";
 import { runSchema } from "./run-schema.ts";
 
 export const getRun = route({

@@ -1,3 +1,4 @@
+import { AppError, isAppError } from "@workflow/errors";
 import type { WatchRunResponse } from "@workflow/proto/runs/v1/runs";
 import { z } from "zod";
 import type { RawJson } from "../../http/write-json.ts";
@@ -43,11 +44,29 @@ export const watchRun = route({
   errors: ["NOT_FOUND"],
   handler: async ({ runs, call, headers }, { params, query }) => {
     const last = headers["last-event-id"];
-    const after = typeof last === "string" && last !== "" ? last : query.after;
+    const isOfHeader = typeof last === "string" && last !== "";
+    const after = isOfHeader ? last : query.after;
     const updates = runs.watchRun({ runId: params.id, after }, { ...call, timeoutMs: STREAM_MS });
-    return { events: toEvents(updates) };
+    return { events: toEvents(isOfHeader ? namingHeader(updates) : updates) };
   },
 });
+
+/** The same updates. A refusal of the position names the header from which it came. */
+async function* namingHeader(
+  updates: AsyncIterable<WatchRunResponse>,
+): AsyncGenerator<WatchRunResponse> {
+  try {
+    yield* updates;
+  } catch (error) {
+    const [violation] = isAppError(error) ? error.violations : [];
+    if (violation?.path[0] !== "after") throw error;
+    const { message } = violation;
+    throw new AppError("BAD_REQUEST", `Last-Event-ID ${message}.`, {
+      violations: [{ path: ["Last-Event-ID"], message }],
+      cause: error,
+    });
+  }
+}
 
 async function* toEvents(
   updates: AsyncIterable<WatchRunResponse>,

@@ -154,7 +154,7 @@ class EvaluationRun {
     const { companyId, signal, timeoutMs } = this.#evaluation;
     const { expressions } = this.#tools;
     try {
-      return await judgeOutput(expressions, companyId, each, outputJson, this.#signal);
+      return await judgeOutput(expressions, each, { companyId, outputJson }, this.#signal);
     } catch (error) {
       if (signal.aborted || !this.#late.signal.aborted) throw error;
       return outOfTime(timeoutMs, true).error.message;

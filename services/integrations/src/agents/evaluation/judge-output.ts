@@ -12,15 +12,13 @@ const PATH_CHARS_MAX = 200;
 /**
  * Compares an output with the expectation.
  *
- * @param outputJson as JSON text
  * @returns the reason why it is not as expected, for people; null when it is
  * @throws the signal's reason when it was aborted
  */
 export async function judgeOutput(
   pool: Pick<ExpressionPool, "evaluate">,
-  companyId: string,
   { expectation, inputJson }: EvaluationCase,
-  outputJson: string,
+  { companyId, outputJson }: { companyId: string; outputJson: string },
   signal: AbortSignal,
 ): Promise<string | null> {
   switch (expectation.kind) {
@@ -30,7 +28,8 @@ export async function judgeOutput(
       return explainMisfit(expectation.schema, JSON.parse(outputJson));
     case "expression": {
       const document = `{"input":${inputJson},"output":${outputJson}}`;
-      return evaluate(pool, companyId, expectation.expression, document, signal);
+      const { expression } = expectation;
+      return evaluate(pool, { companyId, expression, document }, signal);
     }
     default:
       return expectation satisfies never;
@@ -99,9 +98,7 @@ function explainMisfit(schema: Readonly<Record<string, unknown>>, output: unknow
 
 async function evaluate(
   pool: Pick<ExpressionPool, "evaluate">,
-  companyId: string,
-  expression: string,
-  document: string,
+  { companyId, expression, document }: { companyId: string; expression: string; document: string },
   signal: AbortSignal,
 ): Promise<string | null> {
   try {

@@ -60,7 +60,10 @@ async function recordAnswer(
     durationMs: Math.round(durationMs),
     keepsKey: true,
   };
-  const isEnded = await endInTime(context, question, begun, end, end.usage.totalTokens);
+  const isEnded = await endInTime(context, question, begun, {
+    wanted: end,
+    usedTokens: end.usage.totalTokens,
+  });
   if (isEnded) return toRow(question, begun, answer, end);
   return recordedRow(context.database, question, begun);
 }
@@ -96,7 +99,8 @@ async function recordNoAnswer(
     error: failure,
     keepsKey: false,
   };
-  await endInTime(context, question, begun, end, usedWithoutAnswer(call, error, isCancelled));
+  const usedTokens = usedWithoutAnswer(call, error, isCancelled);
+  await endInTime(context, question, begun, { wanted: end, usedTokens });
   return error instanceof ModelCallError ? new RecordedCallError(error, begun.executionId) : error;
 }
 
@@ -111,8 +115,7 @@ async function endInTime(
   { database, logger, heldCalls }: AgentCallContext,
   { companyId }: RecordedQuestion,
   { executionId, call }: BegunExecution,
-  wanted: ExecutionEnd,
-  usedTokens: number,
+  { wanted, usedTokens }: { wanted: ExecutionEnd; usedTokens: number },
 ): Promise<boolean> {
   const givesUpAt = performance.now() + heldCalls.leaseMs;
   const key = { companyId, executionId };

@@ -4,9 +4,9 @@ import type { CompiledActionStep, CompiledValue, EvaluatedValue } from "@workflo
 import { StepError } from "../../domain/step-error.ts";
 import type { OpenStep } from "../../domain/step-records.ts";
 import { storableJson } from "../../domain/storable-json.ts";
-import type { SendGuard } from "../../secrets/bound-secrets.ts";
 import { findPureAction } from "../actions/registry.ts";
 import { carriesSecret } from "../carries-secret.ts";
+import type { DoneCall, PausedCall } from "../effects/paused-call.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
 import { sendInputs } from "../send-inputs.ts";
 import { completionInTurns, completionOf } from "../step-output.ts";
@@ -15,6 +15,7 @@ import { requestWithConnection } from "./http-connection.ts";
 import { parseHttpInputs, requestHttp } from "./http-request.ts";
 import type { HttpOutput } from "./http-request.ts";
 import { executeProviderAction } from "./provider-action.ts";
+import type { InputsCall, ResolvedInputs } from "./provider-action.ts";
 import { runTableAction } from "./table-action.ts";
 import type { TableAction } from "./table-action.ts";
 
@@ -27,17 +28,18 @@ export async function executeAction(
 ): Promise<StepOutcome> {
   const isProviders = findProviderAction(step.action) !== undefined;
   const resolve = (): ResolvedInputs => resolveInputs(execution, step, isProviders);
-  if (isProviders) return executeProviderAction(execution, step, open, attempt, resolve);
+  const call: InputsCall = { open, attempt, resolve };
+  if (isProviders) return executeProviderAction(execution, step, call);
   switch (step.action) {
     case "http.request": {
-      const output = await sendRequest(execution, step, open, attempt, resolve);
+      const output = await sendRequest(execution, step, call);
       return completionInTurns(execution, output, true);
     }
     case "table.query":
     case "table.insert":
     case "table.update":
     case "table.delete": {
-      const output = await callTable(execution, step.action, open, attempt, resolve);
+      const output = await callTable(execution, step.action, call);
       return completionInTurns(execution, output, step.action !== "table.query");
     }
     default: {
@@ -65,23 +67,25 @@ function executeInside(
 async function sendRequest(
   execution: Execution,
   step: CompiledActionStep,
-  open: OpenStep,
-  attempt: Attempt,
-  resolve: () => ResolvedInputs,
+  { open, attempt, resolve }: InputsCall,
 ): Promise<HttpOutput> {
   const { effects, facts, journal, signal } = execution;
   const { key, takeRoom } = attempt;
   const client = effects.http.forTenant(facts.companyId, facts.traceparent);
   try {
-    return await sendInputs(execution, open, attempt, resolve, async (resolved, hasTurn) => {
+    const send = async (
+      resolved: ResolvedInputs,
+      hasTurn: boolean,
+    ): Promise<DoneCall<HttpOutput> | PausedCall> => {
       journal.markStarted();
       const inputs = parseHttpInputs(resolved.inputs.value);
       const sent = { guard: resolved.guard, key, takeRoom };
       if (inputs.auth?.type === "connection") {
-        return requestWithConnection(execution, step, inputs, sent, hasTurn);
+        return requestWithConnection(execution, step, inputs, { ...sent, hasTurn });
       }
       return { kind: "done", output: await requestHttp(client, inputs, sent, signal) };
-    });
+    };
+    return await sendInputs(execution, open, attempt, { resolve, send });
   } catch (error) {
     throw error instanceof StepError && namesSecretHost(execution, resolve().inputs)
       ? withoutWords(error)
@@ -92,11 +96,9 @@ async function sendRequest(
 async function callTable(
   execution: Execution,
   action: TableAction,
-  open: OpenStep,
-  attempt: Attempt,
-  resolve: () => ResolvedInputs,
+  { open, attempt, resolve }: InputsCall,
 ): Promise<unknown> {
-  return sendInputs(execution, open, attempt, resolve, async ({ inputs }) => {
+  const send = async ({ inputs }: ResolvedInputs): Promise<DoneCall<unknown>> => {
     if (action !== "table.query") execution.journal.markStarted();
     const calling = runTableAction(execution, action, inputs.value, attempt.key);
     const output = await calling.catch((error: unknown) => {
@@ -104,13 +106,8 @@ async function callTable(
       throw carriesSecret(execution, inputs) ? withoutWords(error) : error;
     });
     return { kind: "done", output };
-  });
-}
-
-interface ResolvedInputs {
-  inputs: EvaluatedValue;
-  /** Null where nothing has to be guarded. */
-  guard: SendGuard | null;
+  };
+  return sendInputs(execution, open, attempt, { resolve, send });
 }
 
 /**

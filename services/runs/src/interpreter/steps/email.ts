@@ -26,7 +26,7 @@ export async function executeEmail(
   const { effects, facts, journal, signal } = execution;
   const named = connectionsOf(execution, step.connectionId);
   const resolve = (): ResolvedMessage => resolveMessage(execution, step);
-  const sending = sendInputs(execution, open, attempt, resolve, async (resolved, hasTurn) => {
+  const send = async (resolved: ResolvedMessage, hasTurn: boolean) => {
     const { attachments, inputs } = resolved;
     journal.markStarted();
     return withMemory(execution, contentCharsOf(attachments), () => {
@@ -37,12 +37,14 @@ export async function executeEmail(
       };
       return effects.email.send(facts, letter, { key: attempt.key, hasTurn }, signal);
     });
-  }).catch((error: unknown) => {
+  };
+  const sending = sendInputs(execution, open, attempt, { resolve, send });
+  const sent = sending.catch((error: unknown) => {
     // Mail servers quote messages in encodings of their own.
     const mayQuote = error instanceof StepError && carriesSecret(execution, resolve().inputs);
     throw mayQuote ? withoutWords(error) : error;
   });
-  return completionOf(execution, await sending, true);
+  return completionOf(execution, await sent, true);
 }
 
 interface ResolvedMessage {

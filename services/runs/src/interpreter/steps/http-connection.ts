@@ -15,15 +15,14 @@ import { connectionsOf } from "./provider-action.ts";
  * Makes a request with the credentials of a connection. The credentials go to the provider's hosts only,
  * on every hop. They are removed from the answer.
  *
- * @param hasTurn whether the turn that the connection's pause gave has come
+ * @param attempt with whether the turn that the connection's pause gave has come
  * @throws StepError
  */
 export async function requestWithConnection(
   execution: Execution,
   step: CompiledActionStep,
   inputs: HttpInputs,
-  attempt: HttpAttempt,
-  hasTurn: boolean,
+  { hasTurn, ...attempt }: HttpAttempt & { hasTurn: boolean },
 ): Promise<DoneCall<HttpOutput> | PausedCall> {
   const { effects, facts, signal } = execution;
   const named = namedIn(execution, step, inputs);

@@ -101,7 +101,7 @@ function planIterations(
       showInput(JSON.stringify({ maxIterations: step.maxIterations }));
       return {
         count: null,
-        goesOn: (index, last) => holds(execution, step, over.condition, index, last),
+        goesOn: (index, last) => holds(execution, step, over.condition, { index, last }),
         itemOf: () => null,
       };
     default:
@@ -113,8 +113,7 @@ async function holds(
   { outputs, scope, stepScopes }: Execution,
   { readsOutputs }: CompiledLoopStep,
   condition: CompiledCondition,
-  index: number,
-  last: StepScopes | null,
+  { index, last }: { index: number; last: StepScopes | null },
 ): Promise<boolean> {
   const reads = (last ?? stepScopes).outputsOf(readsOutputs);
   await outputs.pin(reads);

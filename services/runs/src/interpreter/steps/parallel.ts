@@ -48,9 +48,10 @@ export async function executeParallel(
     if (race.isDecided && !signal.aborted) group.controller.abort(new BranchCancelled());
   };
   try {
-    await runAll(execution, branches, step.concurrency ?? CONCURRENCY_DEFAULT, runBranch, (fatal) =>
-      group.controller.abort(fatal),
-    );
+    await runAll(execution, branches, step.concurrency ?? CONCURRENCY_DEFAULT, {
+      runBranch,
+      onFatal: (fatal) => group.controller.abort(fatal),
+    });
   } finally {
     group.release();
     scopes.absorbInto(execution.stepScopes);
@@ -139,19 +140,23 @@ function planBranches(
   }));
 }
 
+interface BranchRunner {
+  runBranch: (branch: Branch, position: number) => Promise<void>;
+  /** Called with the first error that is no outcome of a branch, so that the others stop. */
+  onFatal: (error: unknown) => void;
+}
+
 /**
  * Runs branches on so many fibers and waits for all of them, given up ones included. So their records
  * come before the step's own result.
  *
- * @param onFatal called with the first error that is no outcome of a branch, so that the others stop
- * @throws that error
+ * @throws the first error that is no outcome of a branch
  */
 async function runAll(
   { fibers, stop }: Execution,
   branches: readonly Branch[],
   concurrency: number,
-  runBranch: (branch: Branch, position: number) => Promise<void>,
-  onFatal: (error: unknown) => void,
+  { runBranch, onFatal }: BranchRunner,
 ): Promise<void> {
   let next = 0;
   const fatal: unknown[] = [];

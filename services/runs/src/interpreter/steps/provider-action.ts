@@ -12,21 +12,29 @@ import type { Attempt, Execution, StepOutcome } from "../execution.ts";
 import { sendInputs } from "../send-inputs.ts";
 import { completionInTurns } from "../step-output.ts";
 
-/**
- * Calls a provider's action with the step's connection (D17, ADR 37).
- *
- * @param resolve gives the inputs, and the guard of bound secrets in them
- */
+/** The inputs of an action with their templates resolved. */
+export interface ResolvedInputs {
+  inputs: EvaluatedValue;
+  /** Guards the bound secrets in the inputs; null where nothing has to be guarded. */
+  guard: SendGuard | null;
+}
+
+/** An attempt of an action that sends its inputs. */
+export interface InputsCall {
+  open: OpenStep;
+  attempt: Attempt;
+  resolve: () => ResolvedInputs;
+}
+
+/** Calls a provider's action with the step's connection (D17, ADR 37). */
 export async function executeProviderAction(
   execution: Execution,
   step: CompiledActionStep,
-  open: OpenStep,
-  attempt: Attempt,
-  resolve: () => { inputs: EvaluatedValue; guard: SendGuard | null },
+  { open, attempt, resolve }: InputsCall,
 ): Promise<StepOutcome> {
   const { effects, facts, journal, signal } = execution;
   const { key, takeRoom } = attempt;
-  const output = await sendInputs(execution, open, attempt, resolve, async (resolved, hasTurn) => {
+  const send = async (resolved: ResolvedInputs, hasTurn: boolean) => {
     const named = connectionsOf(execution, step.connectionId);
     const inputs = storableJson(resolved.inputs.value);
     const hostLimits = (await resolved.guard?.hostLimits([inputs])) ?? [];
@@ -36,7 +44,8 @@ export async function executeProviderAction(
       .catch((error: unknown) => {
         throw isInTime(open, signal) || isRepeatable(step) ? error : unknownOutcome(step, signal);
       });
-  });
+  };
+  const output = await sendInputs(execution, open, attempt, { resolve, send });
   await takeRoom(output.length);
   return completionInTurns(execution, JSON.parse(output), true);
 }

@@ -75,9 +75,9 @@ async function take(
 ): Promise<Accepted> {
   switch (said.type) {
     case "auth":
-      return takeReport(context, request, body, said, () => reportAuthorization(context, said));
+      return takeReport(context, { request, body }, said, () => reportAuthorization(context, said));
     case "sync":
-      return takeReport(context, request, body, said, () => reportSync(context, said));
+      return takeReport(context, { request, body }, said, () => reportSync(context, said));
     case "forward":
     case "webhook":
       return takeForward(context, request, body, said);
@@ -89,8 +89,7 @@ async function take(
 /** Records a report as an event of the connection's company, if there is one. */
 async function takeReport(
   { intake }: InboundContext,
-  request: InboundRequest,
-  body: SentObject,
+  { request, body }: { request: InboundRequest; body: SentObject },
   { type }: Report,
   tell: () => Promise<FoundConnection>,
 ): Promise<Accepted> {

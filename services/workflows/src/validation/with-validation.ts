@@ -4,21 +4,11 @@ import type { TriggerName } from "../domain/content.ts";
 import type { DefinitionChecker, DefinitionQuestion } from "./definition-checker.ts";
 
 /**
- * Checks that a definition can be stored: that it is executable or, with `mayBeUnfinished`, a valid
- * draft.
+ * Refuses a wrong definition that only a transaction knows; see `withValidation`.
  *
  * @param triggerName the trigger's field in the request
  * @throws AppError VALIDATION_ERROR with one violation for each problem
  */
-export async function requireValid(
-  checker: DefinitionChecker,
-  question: DefinitionQuestion,
-): Promise<void> {
-  const violations = await checker.check(question);
-  if (violations.length > 0) throw invalidDefinition(violations);
-}
-
-/** As `requireValid`, for a definition that only a transaction knows; see `withValidation`. */
 export type RequireKnown = (question: DefinitionQuestion, triggerName?: TriggerName) => void;
 
 /** The number of attempts when a workflow changes between its validation and its write. */
