@@ -47,6 +47,8 @@ const PAUSE_MS = 400;
 const WAVE_MS = 4_000;
 const SCHEDULES = 5;
 const SYNC_MS = 5_000;
+/** In an hour, there are more rows than a table takes by default. */
+const ROWS_MAX = 100_000;
 export const DELIVERED = "/delivered";
 
 /** Makes what the load needs, and lets it begin. */
@@ -196,7 +198,9 @@ async function makeScene(system: ApartSystem): Promise<Scene> {
     return String(data["id"]);
   };
   const activate = (id: string) => make(system, `/workflows/${id}/activate`);
-  const table = String((await make(system, "/tables", { name: "Rows" })).data["id"]);
+  const table = String(
+    (await make(system, "/tables", { name: "Rows", maxRows: ROWS_MAX })).data["id"],
+  );
   const api = { type: "api" };
   const take = step("take", "transform", { mapping: "{{input}}" });
   const caller = await create("Caller", api, callingSteps(receiver.url, table));

@@ -1,26 +1,25 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Scope } from "@workflow/async";
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { startLocalPostgres } from "@workflow/local-postgres";
 import { createCompany } from "@workflow/service-gateway/admin";
 import { createTestTokens, findNatsServer, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
 import { migrateAll } from "../../deploy/dev/src/migrations.ts";
 import type { Parts } from "../../deploy/dev/src/separate/parts.ts";
 import { startApart } from "../support/apart/start-apart.ts";
-import { ADDRESSED, NATS, POSTGRES } from "./cuts.ts";
+import { ADDRESSED, NATS } from "./cuts.ts";
 import { layNetwork, OUTSIDE } from "./network.ts";
 import type { Network } from "./network.ts";
+import { startPostgres } from "./postgres.ts";
 
 const NATS_PORT = 4222;
 const LEASE_MS = 3_000;
-const SESSIONS_MAX = "300";
 
 /** The separate system, each process of it at an address of its own. */
 export interface ApartSystem {
@@ -90,25 +89,6 @@ export async function startApartSystem(
     database,
     receiver,
   };
-}
-
-async function startPostgres(folder: string, network: Network, scope: Scope): Promise<string> {
-  const hbaFile = join(tmpdir(), `partitions-${process.pid}-hba.conf`);
-  scope.defer(() => rm(hbaFile, { force: true }));
-  const address = network.addressOf(POSTGRES);
-  const rules = ["local all all scram-sha-256", "host all all 10.77.0.0/24 scram-sha-256", ""];
-  await writeFile(hbaFile, rules.join("\n"), { mode: 0o644 });
-  const postgres = await startLocalPostgres({
-    dataDir: folder,
-    durable: false,
-    settings: { hba_file: hbaFile, max_connections: SESSIONS_MAX },
-    listenAddress: address,
-    launcher: network.launcherOf(POSTGRES),
-  });
-  scope.defer(() => postgres.stop());
-  const url = new URL(postgres.connectionUri);
-  url.hostname = address;
-  return url.toString();
 }
 
 async function startNats(folder: string, network: Network, scope: Scope): Promise<string> {

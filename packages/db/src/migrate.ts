@@ -3,7 +3,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, DatabaseError } from "pg";
-import { assertPlainName } from "./connection-uri.ts";
+import { assertPlainName, withSession } from "./connection-uri.ts";
 import { prepareSchema } from "./prepare-schema.ts";
 
 /** One service's share of the database. */
@@ -59,8 +59,7 @@ const SERVER_VERSION_MIN = 160_000;
  */
 export async function migrate(options: MigrateOptions): Promise<AppliedMigration[]> {
   const client = new Client({
-    connectionString: options.connectionUri,
-    application_name: "migrate",
+    connectionString: withSession(options.connectionUri, { applicationName: "migrate" }),
   });
   // The statement that was running reports a lost connection too.
   client.on("error", () => {});

@@ -1,11 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createScope } from "@workflow/async";
 import { createTestDatabase } from "@workflow/testkit";
 import { Client } from "pg";
+import { fillUp, mountDisk } from "./mounted-disk.ts";
 
 /** A database whose disk can be filled. */
 export interface SmallDisk {
@@ -19,7 +18,6 @@ export interface SmallDisk {
 }
 
 const DISK_MB = 160;
-const CHUNK_BYTES = 65_536;
 
 /**
  * A migrated database on a small disk of its own. A disk takes root and a server on this machine. Elsewhere
@@ -34,7 +32,10 @@ export async function createSmallDisk(): Promise<SmallDisk> {
     await admin.connect();
     scope.defer(() => admin.end());
     const owner = await ownerOfServer(admin);
-    const folder = owner === null ? null : await mountSmall(owner, (end) => scope.defer(end));
+    const folder =
+      owner === null
+        ? null
+        : await mountDisk({ megabytes: DISK_MB, ...owner }, (undo) => scope.defer(undo));
     if (folder === null)
       return { ...refusing(made.connectionUri, admin), close: () => scope.close() };
     const name = `small_${randomBytes(6).toString("hex")}`;
@@ -68,33 +69,11 @@ async function ownerOfServer(admin: Client): Promise<{ uid: number; gid: number 
   const { rows } = await admin.query<{ pid: number }>("select pg_backend_pid() as pid");
   const folder = `/proc/${rows[0]?.pid}`;
   const command = await readFile(`${folder}/cmdline`, "utf8").catch(() => "");
-  return command.startsWith("postgres:") ? stat(folder).catch(() => null) : null;
-}
-
-/** Null where nothing can be mounted. */
-async function mountSmall(
-  { uid, gid }: { uid: number; gid: number },
-  defer: (undo: () => void | Promise<void>) => void,
-): Promise<string | null> {
-  if (process.getuid?.() !== 0) return null;
-  const folder = await mkdtemp(join(tmpdir(), "small-disk-"));
-  defer(() => rm(folder, { recursive: true, force: true }));
-  const options = `size=${DISK_MB}m,mode=700,uid=${uid},gid=${gid}`;
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
-  if (mounted.status !== 0) return null;
-  defer(() => void spawnSync("umount", ["--lazy", folder]));
-  return folder;
-}
-
-async function fillUp(file: string): Promise<void> {
-  for (const bytes of [CHUNK_BYTES, 1]) {
-    const isFull = async (): Promise<boolean> =>
-      appendFile(file, Buffer.alloc(bytes)).then(
-        () => false,
-        () => true,
-      );
-    while (!(await isFull()));
-  }
+  if (!command.startsWith("postgres:")) return null;
+  return stat(folder).then(
+    ({ uid, gid }) => ({ uid, gid }),
+    () => null,
+  );
 }
 
 function refusing(databaseUrl: string, admin: Client): Omit<SmallDisk, "close"> {
