@@ -38,6 +38,17 @@ describe("a question whose columns take more memory than there is for one compan
     expect((await table.query(byName)).total).toBe(3_000);
   });
 
+  it("is told so, not to try again, where the rows' places take much of the memory", async () => {
+    const tight = harness.connect(await harness.start({ companyBytesMax: MIB }));
+    const table = await createRowTable(harness, newIdentity(), { maxRows: 100_000 });
+    await fillTable(harness, table.tableId, { rows: 60_000, prefix: "", repeats: 1 });
+    const error = await errorOf(table.at(tight).query({ sort: "amount", show: "amount" }));
+    expect([error.reason, error.details]).toEqual([
+      "BAD_REQUEST",
+      { limit: "tableMemory", maxBytes: MIB },
+    ]);
+  });
+
   it("takes no memory from others once it was refused", async () => {
     const table = await createRowTable(harness, newIdentity());
     await fillTable(harness, table.tableId, long);

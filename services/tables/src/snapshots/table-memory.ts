@@ -94,7 +94,7 @@ export class TableMemory implements Cached {
 
   #bytesInUse(): number {
     let bytes = 0;
-    for (const each of [...this.#slots.values(), ...this.#loads]) {
+    for (const each of [this, ...this.#slots.values(), ...this.#loads]) {
       if (each.inUse) bytes += this.#budget.bytesOf(each);
     }
     return bytes;
