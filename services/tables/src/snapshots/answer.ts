@@ -9,17 +9,16 @@ import type { Slices } from "../memory/slices.ts";
 import type { SeenSnapshot, Snapshot } from "./snapshot.ts";
 
 /**
- * What a try has come to: the answer, or that a surer try is needed, the one that reads whole values, or a
- * newer head of the table.
+ * The outcome of a try: the answer, or the reason for the next try. "again" asks for a surer try, "whole values"
+ * for the one that reads whole values, "other head" for a newer head of the table.
  */
 export type Outcome<Answer> = { answer: Answer } | "again" | "whole values" | "other head";
 
-/** A question, and what makes an answer of what the columns say. */
+/** A question, and the function that makes its answer of a plan. */
 export interface Asked<Plan, Answer> {
   readonly question: Question<Plan>;
   /**
-   * "again" when it would mix two states of the table.
-   *
+   * Returns "again" when the answer would mix two states of the table.
    * @param isCurrent whether the columns were no older than the question
    */
   readonly finish: (
@@ -43,11 +42,10 @@ export interface AnswerResources {
 }
 
 /**
- * Answers a question by tries, each surer and dearer than the one before: from the columns as they are,
- * when nothing was written since; from columns that have caught up, when what was written since then does
- * not matter; in a transaction that sees one revision. Null when the caller's head of the table is not
- * the one that the answer would be about.
- *
+ * Answers a question by up to three tries, each surer and more costly than the one before. The first uses the
+ * columns as they are and holds when nothing was written since. The second brings the columns up to date and holds
+ * when later writes do not matter. The third uses a transaction that sees one revision. Null means that the
+ * caller's head of the table is out of date.
  * @throws AppError NOT_FOUND when the table is gone; the signal's reason when that is aborted first
  */
 export async function answerBy<Plan, Answer>(
@@ -92,7 +90,7 @@ async function fromMemory<Plan, Answer>(
   await live.ensure(question.vectors, signal);
   if (needsWholeValues(question, live.seen?.snapshot)) return "whole values";
   if (isCurrent) await live.catchUp(question.vectors, signal);
-  // Told without a turn: questions that waited for the same scan then share the next catch-up.
+  // The check waits for no turn, so questions that waited for the same scan share the next catch-up.
   if (live.seen?.snapshot.isCurrent(question.vectors) !== true) return "again";
   const { companyId } = live.table;
   const owner = { companyId, isFrozen: false, signal };
@@ -103,8 +101,8 @@ async function fromMemory<Plan, Answer>(
 }
 
 /**
- * Works a plan out from what is in memory when the first step is made, which may be later than now. "again" when
- * the columns are not of one revision then.
+ * Works a plan out from memory. The first step, which may come later, decides which columns count. The result is
+ * "again" when the columns have different revisions then.
  */
 function planFrom<Plan>(
   live: LiveTable,
@@ -153,7 +151,7 @@ async function frozen<Plan, Answer>(
     return finish(transaction, plan.answer, seen, true);
   };
   try {
-    // Most of it before the turn, so that others need not wait for it.
+    // Most values are read before the turn, so that others need not wait for them.
     await early?.read(database, tableKey);
     return await live.frozen(vectors, work, signal);
   } finally {

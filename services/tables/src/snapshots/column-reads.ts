@@ -12,7 +12,7 @@ import type { LoadedVector, Snapshot } from "./snapshot.ts";
 import type { TableMemory } from "./table-memory.ts";
 import type { TableSpill } from "./table-spill.ts";
 
-/** What it takes to bring columns of one table into memory. */
+/** The resources for bringing columns of one table into memory. */
 export interface ColumnReadsResources {
   readonly table: TableKey;
   readonly slices: Slices;
@@ -21,15 +21,15 @@ export interface ColumnReadsResources {
   readonly onEvent: OnCacheEvent;
 }
 
-/** Columns that are wanted, and under which circumstances. */
+/** The wanted columns, and the circumstances of their reading. */
 export interface WantedColumns {
   readonly names: readonly VectorName[];
-  /** Whether a transaction is open meanwhile. */
+  /** Whether a transaction stays open while they are read. */
   readonly isFrozen: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Brings columns of one table into memory, each load counted as it grows. */
+/** Brings columns of one table into memory, and counts the memory of each load as it grows. */
 export class ColumnReads {
   readonly #resources: ColumnReadsResources;
 
@@ -38,9 +38,9 @@ export class ColumnReads {
   }
 
   /**
-   * Those of the columns that are on disk, perhaps behind the snapshot. Meanwhile rows must keep their indexes.
-   *
-   * @throws the signal's reason when that is aborted first; AppError when they take too much memory
+   * Reads those of the columns that are on disk. They may be behind the snapshot. Rows must keep their indexes
+   * until it ends.
+   * @throws the signal's reason when that is aborted first; AppError when the columns take too much memory
    */
   async fromDisk(
     snapshot: Snapshot,
@@ -61,10 +61,9 @@ export class ColumnReads {
   }
 
   /**
-   * Columns as the database has them now; null when it is of another history than the snapshot. Meanwhile rows must
-   * keep their indexes.
-   *
-   * @throws the signal's reason when that is aborted first; AppError when they take too much memory
+   * Reads columns as the database has them now. Null means that the database has another history than the snapshot.
+   * Rows must keep their indexes until it ends.
+   * @throws the signal's reason when that is aborted first; AppError when the columns take too much memory
    */
   async fromDatabase(
     database: Reading,
@@ -92,7 +91,7 @@ export class ColumnReads {
     }
   }
 
-  /** Makes columns of the data of all rows, as it was at the snapshot's revision. */
+  /** Makes columns from the data of all rows at the snapshot's revision. */
   async ofDatas(
     snapshot: Snapshot,
     names: readonly VectorName[],

@@ -2,7 +2,7 @@ import type { VectorName } from "../engine/index.ts";
 import { SharedWork } from "./shared-work.ts";
 import { idOf } from "./snapshot.ts";
 
-/** Columns that are being read. */
+/** One scan under way, and its columns. */
 interface Scan {
   readonly ids: Set<string>;
   readonly work: SharedWork;
@@ -12,8 +12,8 @@ interface Scan {
 export type ReadColumns = (names: readonly VectorName[], signal: AbortSignal) => Promise<void>;
 
 /**
- * Reads columns of one table; questions that miss the same column wait for the same reading of it. A scan ends
- * early when nobody waits for it any more.
+ * Reads columns of one table. Questions that miss the same column share one reading of it. A scan ends early when
+ * nobody waits for it any more.
  */
 export class ColumnScans {
   readonly #read: ReadColumns;
@@ -24,9 +24,9 @@ export class ColumnScans {
   }
 
   /**
-   * Has columns read that a question misses. It waits for those that are being read, and reads the others.
-   *
-   * @param missing the columns that are missing now
+   * Reads the columns that a question misses: it joins the scans that read some of them, and begins one for the
+   * others.
+   * @param missing returns the columns that are missing now
    * @throws the signal's reason when that is aborted first
    */
   async read(missing: () => readonly VectorName[], signal?: AbortSignal): Promise<void> {
@@ -41,10 +41,10 @@ export class ColumnScans {
     for (const [place, { status }] of (await others).entries()) {
       const scan = joined[place];
       if (status === "fulfilled" || scan === undefined) continue;
-      // Otherwise the scan may have been refused for a column that this question does not need.
+      // A scan of other columns as well may have been refused for one of those.
       if ([...scan.ids].every((id) => wanted.has(id))) await scan.work.wait(signal);
       signal?.throwIfAborted();
-      // Others that waited begin anew as well: whoever is first reads what they share.
+      // Other waiting questions begin anew as well, and the first of them reads the shared columns.
       await this.read(missing, signal);
     }
   }

@@ -1,21 +1,21 @@
 import { AggregateRowsResponse } from "@workflow/proto/tables/v1/rows";
 import type { AggregateGroup, Steps } from "../engine/index.ts";
 
-/** Groups that are encoded in one step; each may have twenty figures. */
+/** The number of groups that one step encodes; each may have twenty figures. */
 const STEP_GROUPS = 500;
 
 /** Figures as callers get them. */
 export interface Figures {
   readonly groupCount: number;
-  /** Whether a key is only the beginning of its rows' values, which may differ. */
+  /** Whether a key is only the beginning of its rows' values, which may differ after that. */
   readonly hasCutKey: boolean;
   /** The groups, an encoded `AggregateRowsResponse`. */
   readonly encoded: Uint8Array;
 }
 
 /**
- * Encodes groups where they were made. As objects they would have to be copied to the service's own thread and be
- * encoded there, which holds it for tens of milliseconds when there are 10,000.
+ * Encodes groups in the thread that made them. The service's own thread would take tens of milliseconds to copy and
+ * encode 10,000 groups as objects.
  */
 export function* encodeInSteps(groups: readonly AggregateGroup[]): Steps<Figures> {
   const parts: Uint8Array[] = [];
@@ -26,7 +26,7 @@ export function* encodeInSteps(groups: readonly AggregateGroup[]): Steps<Figures
       keyJson,
       valuesJson: [...valuesJson],
     }));
-    // Messages of repeated fields one behind the other are one message.
+    // Encoded messages with repeated fields can be joined: their bytes in a row are one message.
     parts.push(AggregateRowsResponse.encode({ groups: message }).finish());
   }
   const encoded = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));

@@ -6,28 +6,27 @@ import type { HeadVersion, TableKey } from "../store/states.ts";
 import { readWholeValues } from "./read-whole-values.ts";
 import type { ChangeSet, Lag } from "./snapshot.ts";
 
-/** When more rows have changed, reading afresh what is asked for costs less. */
+/** Above this number of changed rows, a new reading of the asked columns costs less. */
 const ROWS_MAX = 20_000;
-/** When more has to be kept in memory until everything is told. */
+/** Above this size the changes take too much memory until the last page arrives. */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Everything that has happened to a table since some columns of it were read, or why that is not told. */
+/** The changes of a table since some columns were read, or the reason why there are none. */
 export type Gathered =
   | { found: "changes"; changes: ChangeSet; head: HeadVersion }
-  /** One statement does not tell all: a transaction that sees one revision has to. */
+  /** One statement does not return all changes; a transaction that sees one revision does. */
   | { found: "more" }
-  /** To read afresh what is asked for costs less, or takes less memory. */
+  /** A new reading of the asked columns costs less, or takes less memory. */
   | { found: "too much" }
-  /** Deletions are forgotten that nobody here has heard of. */
+  /** The database has forgotten deletions that the snapshot does not know. */
   | { found: "too old" }
-  /** What was read is not of the database's history any more. */
+  /** The database has another history than the snapshot. */
   | { found: "another history" }
   | { found: "no table" };
 
 /**
- * Gathers what has happened to a table, as of one revision.
- *
- * @param options.isFrozen whether all statements see the same revision; else only one is made
+ * Gathers the changes of a table up to one revision.
+ * @param options.isFrozen whether all statements see the same revision; otherwise only one statement is made
  */
 export async function gatherChanges(
   database: Reading,
@@ -37,18 +36,18 @@ export async function gatherChanges(
 ): Promise<Gathered> {
   const { keys } = lag;
   const rows = new Map<number, readonly unknown[]>();
-  // Not the end of the revision that is known: an import may have written 100,000 rows of it, which would be passed by.
+  // An import may have written 100,000 rows of the known revision, so the page begins within it.
   let after = { revision: lag.valuesSince + 1, position: -1 };
   let deletions: readonly number[] | null = null;
   let bytes = 0;
   while (rows.size <= ROWS_MAX && bytes <= KEPT_BYTES_MAX) {
-    // The first page tells all deletions; the others are as of the same revision.
+    // The first page has all deletions; the later pages see the same revision.
     const upTo = deletions === null ? lag.lastPosition : -1;
     const deleted = { since: lag.revision, upTo };
     const found = await findChanges(database, table, { after, keys, deleted });
     if (found === null) return { found: "no table" };
     const { revision, schemaRevision, history } = found;
-    // Commits may also be lost without a new history, when Postgres does not wait for its disk.
+    // Commits can be lost without a new history when Postgres does not wait for its disk.
     if (history !== lag.history || revision < lag.revision) return { found: "another history" };
     if (lag.revision < found.deletionsForgottenTo) return { found: "too old" };
     if (!isFrozen && (found.more || hasLargeValues(found.rows))) return { found: "more" };
@@ -70,7 +69,7 @@ function hasLargeValues(rows: readonly ChangedRow[]): boolean {
   return rows.some(({ large }) => large.length > 0);
 }
 
-/** Puts in place what a page leaves out for its size, as far as columns keep it. */
+/** Adds the large values that a page leaves out, cut to the part that columns keep. */
 async function readLargeValues(
   { database, table, keys }: { database: Reading; table: TableKey; keys: readonly string[] },
   changed: readonly ChangedRow[],

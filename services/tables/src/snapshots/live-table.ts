@@ -20,17 +20,16 @@ import type { TableMemory } from "./table-memory.ts";
 import { TableSpill } from "./table-spill.ts";
 import type { TableSpills } from "./table-spill.ts";
 
-/** A catch-up that has not begun, and the columns that it will bring up to date. */
+/** A planned catch-up, and the columns that it will bring up to date. */
 interface CatchUp {
   readonly names: Map<string, VectorName>;
   readonly work: SharedWork;
 }
 
 /**
- * The snapshot of one table, and how it follows the table. Whatever gives the snapshot another revision
- * stands in one line, so each change begins where the one before has ended. Nobody who waits in that line
- * holds a connection, and what has its turn waits for a connection only: there is no circle in which
- * readers and writers could wait for each other.
+ * The snapshot of one table, which follows the table. All changes of the snapshot's revision wait in one line, so
+ * each begins after the end of the one before. Nobody in that line holds a connection, and the one at its head
+ * waits for nothing but a connection. So readers and writers cannot wait for each other in a circle.
  */
 export class LiveTable {
   readonly table: TableKey;
@@ -70,15 +69,14 @@ export class LiveTable {
     });
   }
 
-  /** What is in memory now; null when nothing is. */
+  /** The snapshot in memory; null when there is none. */
   get seen(): SeenSnapshot | null {
     return this.#seen;
   }
 
   /**
-   * Reads those of the columns that are not in memory. They may be gone again after the caller's next
-   * pause, and may be behind the snapshot.
-   *
+   * Reads the columns that are not in memory. After the caller's next pause they may be gone again, and they may be
+   * behind the snapshot.
    * @throws AppError NOT_FOUND when the table is gone; the signal's reason when that is aborted first
    */
   async ensure(names: readonly VectorName[], signal?: AbortSignal): Promise<void> {
@@ -89,9 +87,8 @@ export class LiveTable {
   }
 
   /**
-   * Brings the snapshot and these columns to a revision that is no older than this call. Calls that wait
-   * for their turn share it.
-   *
+   * Brings the snapshot and these columns to a revision that is no older than this call. Waiting calls share one
+   * catch-up.
    * @throws AppError NOT_FOUND when the table is gone; the signal's reason when that is aborted first
    */
   catchUp(names: readonly VectorName[], signal?: AbortSignal): Promise<void> {
@@ -102,10 +99,9 @@ export class LiveTable {
   }
 
   /**
-   * Does something in a transaction that sees one revision of the table, which the snapshot and these
-   * columns have as well until that is done. What is missing of the columns, or is too far behind, is read
-   * in the transaction: there is nothing that it would have to catch up with.
-   *
+   * Does work in a transaction that sees one revision of the table. The snapshot and these columns keep that
+   * revision until the work ends. Columns that are missing, or too far behind, are read in the transaction, so they
+   * need no catch-up.
    * @throws AppError NOT_FOUND when the table is gone; the signal's reason when that is aborted first
    */
   frozen<Result>(
@@ -125,7 +121,7 @@ export class LiveTable {
     return orAborted(turn, signal);
   }
 
-  /** Goes on from what is on disk. */
+  /** Takes the snapshot back from disk, if it is there. */
   #revive(): Promise<void> {
     return this.#inLine(async () => {
       if (this.#seen !== null) return;
@@ -153,7 +149,7 @@ export class LiveTable {
 
   async #catchUpNow(asked: readonly VectorName[], signal: AbortSignal): Promise<void> {
     const database = this.#database(signal);
-    // With columns that others work with, which would be behind otherwise before they are done.
+    // Columns in use by other questions are included, since these would have to catch up themselves otherwise.
     const wanted = this.#withUsed(asked);
     if ((await this.#takeChanges(database, wanted, { isFrozen: false })) !== "more") return;
     await database.transaction(async (transaction) => {
@@ -188,7 +184,7 @@ export class LiveTable {
   }
 
   async #load(names: readonly VectorName[], signal: AbortSignal): Promise<void> {
-    // Rows may get new indexes while changes are taken in.
+    // Rows may get new indexes while the snapshot takes in changes.
     while (this.#seen?.snapshot.isChanging === true) await this.#lastTurn;
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return;
@@ -214,7 +210,7 @@ export class LiveTable {
     }
   }
 
-  /** Reads in a frozen transaction those of the columns that are not of its revision. */
+  /** Reads in a frozen transaction the columns that have another revision. */
   async #readMissing(
     transaction: Reading,
     names: readonly VectorName[],
@@ -236,7 +232,9 @@ export class LiveTable {
     return seen;
   }
 
-  /** "more": it takes a frozen transaction. */
+  /**
+   * Takes in the changes since the last time. "more" means that only a frozen transaction returns all of them.
+   */
   async #takeChanges(
     database: Reading,
     names: readonly VectorName[],
@@ -246,7 +244,7 @@ export class LiveTable {
     if (snapshot === undefined) return this.#open(database, names);
     const lag = snapshot.lagOf(names);
     const gathered = await gatherChanges(database, this.table, lag, following);
-    // Dropped meanwhile.
+    // The snapshot was dropped meanwhile.
     if (this.#seen?.snapshot !== snapshot) return this.#open(database, names);
     switch (gathered.found) {
       case "more":
@@ -256,7 +254,7 @@ export class LiveTable {
       case "too much": {
         const behind = lag.columns.filter(({ revision }) => revision < lag.revision);
         if (behind.length === 0) return this.#openAnew(database, names);
-        // The rest goes on; whoever needs these reads them afresh.
+        // The other columns go on; a question that needs a dropped one reads it again.
         for (const column of behind) {
           snapshot.drop(column);
           this.memory.forgetColumn(column);
@@ -270,11 +268,11 @@ export class LiveTable {
         try {
           await runPaced(snapshot.applyInSteps(gathered.changes, lag.columns));
         } catch (error) {
-          // A part of the changes may be in, which nobody may see.
+          // Some changes may be in the snapshot and others not, so nobody may see it.
           this.#lose();
           throw error;
         }
-        // Dropped between two steps.
+        // The snapshot was dropped between two steps.
         if (this.#seen?.snapshot !== snapshot) return this.#open(database, names);
         this.memory.used(snapshot, names);
         return (this.#seen = { snapshot, head: gathered.head });
@@ -286,7 +284,7 @@ export class LiveTable {
     return this.#open(database, names);
   }
 
-  /** Reads where the rows lie, and of a small table these columns by the same statement. */
+  /** Reads the places of the rows. The same statement reads these columns of a small table. */
   async #open(database: Reading, names: readonly VectorName[]): Promise<SeenSnapshot> {
     const withDatas = names.length > 0;
     const found = await loadPositions(database, this.table, { withDatas });

@@ -6,7 +6,7 @@ import { firstPart, readPart } from "./read-part.ts";
 import type { LoadedPart, ParsePiece, WantedPart } from "./read-part.ts";
 import type { LoadedVector, Snapshot } from "./snapshot.ts";
 
-/** What is to be loaded from where. */
+/** The columns to load, and their source. */
 export interface VectorsLoad {
   readonly database: Reading;
   readonly tableKey: number;
@@ -15,17 +15,15 @@ export interface VectorsLoad {
   readonly names: readonly VectorName[];
   /** Does steps in the turns of the table's company. */
   readonly inTurns: (steps: Steps) => Promise<void>;
-  /** Hears how large all of them have become; what it throws ends the load. */
+  /** Receives the total size of the columns so far; an error from it ends the load. */
   readonly onGrown: (bytes: number) => void;
 }
 
 /**
- * Reads columns of all rows that a snapshot knows, in one scan. It holds no transaction: a row may be read
- * as it is now rather than as it was at the snapshot's revision, which is put right when the snapshot hears
- * of everything that has changed since. Meanwhile rows must keep their indexes. Null when the snapshot is of
- * another history than the rows.
- *
- * The next part is read while the thread takes one in; never more than one statement is under way.
+ * Reads columns of all rows of a snapshot in one scan. The scan holds no transaction, so it may read a row as it is
+ * now. The snapshot corrects such a row when it takes in the changes since its revision. Rows must keep their
+ * indexes meanwhile. Null means that the rows have another history than the snapshot. The next part is read while
+ * the thread takes one in, and only one statement is under way at a time.
  */
 export async function loadVectors(load: VectorsLoad): Promise<LoadedVector[] | null> {
   const { database, tableKey, snapshot, names, onGrown } = load;
@@ -40,7 +38,7 @@ export async function loadVectors(load: VectorsLoad): Promise<LoadedVector[] | n
   grown();
   const read = (wanted: WantedPart): Promise<LoadedPart> => {
     const part = readPart({ database, tableKey, snapshot, keys }, wanted);
-    // It may fail before anybody waits for it.
+    // The read may fail before anybody waits for it.
     part.catch(() => {});
     return part;
   };
@@ -57,19 +55,19 @@ export async function loadVectors(load: VectorsLoad): Promise<LoadedVector[] | n
       if (part.next !== null && isAlone) next = read(part.next);
     }
   } finally {
-    // Nothing is under way when this is over.
+    // Every statement has ended when the load ends.
     await next?.catch(() => {});
   }
   return columns.map(({ vector }, place) => ({ ...nameAt(names, place), vector, revision }));
 }
 
-/** A column that is being loaded: the place of its key among all that are read. */
+/** A column under way: the place of its key among all keys, and its vector. */
 interface Loading {
   readonly place: number;
   readonly vector: Vector;
 }
 
-/** False when something of it is of another history than the snapshot. */
+/** Takes in a part. False means that some of it has another history than the snapshot. */
 async function takeIn(
   part: LoadedPart,
   columns: readonly Loading[],

@@ -11,18 +11,18 @@ import type { TableSource } from "./table-source.ts";
 
 type ValueClause = ColumnClause | SubstringClause;
 
-/** What is asked of values that the kept beginning does not decide. */
+/** A test of values whose kept beginning does not decide a clause. */
 export interface WholeValueTest {
   readonly name: VectorName;
   /** The clause of the filter that asks; null for the search among a column's labels. */
   readonly clause: ValueClause | null;
-  /** The rows of the vector that it is asked of. */
+  /** Returns the rows of the vector to which the test applies. */
   readonly rowsOf: (vector: Vector) => readonly number[];
-  /** Takes a whole value, as `JSON.parse` returns it. */
+  /** Tests a whole value, as `JSON.parse` returns it. */
   readonly matches: (value: unknown) => boolean;
 }
 
-/** What the clauses of a filter ask of whole values. */
+/** The tests that the clauses of a filter need. */
 export function testsOf(filter: Filter): WholeValueTest[] {
   return filter.flatMap((clause) => {
     if (clause.kind === "any") return clause.filters.flatMap(testsOf);
@@ -36,7 +36,7 @@ export function testsOf(filter: Filter): WholeValueTest[] {
   });
 }
 
-/** What a search among the labels of a column asks of whole values. */
+/** The test that a search among the labels of a column needs. */
 export function searchTest({ id, type }: Column, search: string): WholeValueTest {
   const needle = fold(search);
   return {
@@ -48,9 +48,8 @@ export function searchTest({ id, type }: Column, search: string): WholeValueTest
 }
 
 /**
- * Which of a table's long values, that are not in memory as a whole, pass the tests of one question. What
- * was found out about a row holds until the snapshot hears that the row has changed. `stop` has to be
- * called in the end.
+ * Finds the long values that pass the tests of one question; memory holds only their beginnings. A result for a row
+ * holds until the snapshot learns that the row has changed. Callers must call `stop` in the end.
  */
 export class LongMatches {
   readonly stop: () => void;
@@ -66,8 +65,8 @@ export class LongMatches {
   }
 
   /**
-   * Reads what is not known yet. Reading that is not of the snapshot's own revision has to be finished
-   * by another call on a connection that sees this revision.
+   * Tests the values without a result. After a read at another revision, a second read in a transaction at the
+   * snapshot's revision completes the results.
    */
   async read(database: Reading, tableKey: number): Promise<void> {
     this.#forgetChanged();
@@ -84,7 +83,7 @@ export class LongMatches {
     this.#forgetChanged();
   }
 
-  /** The snapshot with the matches, when `read` has been called for its revision. */
+  /** The snapshot with the matches, once `read` has run at its revision. */
   source(): TableSource {
     const snapshot = this.#snapshot;
     const matching = (clause: ValueClause | null): ReadonlySet<number> => {
@@ -111,7 +110,7 @@ export class LongMatches {
 
   #longRows({ name, rowsOf }: WholeValueTest): number[] {
     const { key, type } = name;
-    // Dropped meanwhile: nobody will ask for a source then.
+    // The column was dropped meanwhile, and nobody will ask for a source then.
     if (!this.#snapshot.has(name)) return [];
     const rows = rowsOf(this.#snapshot.vector(key, type));
     return rows.filter((index) => this.#snapshot.isLive(index));

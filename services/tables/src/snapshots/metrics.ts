@@ -9,7 +9,7 @@ import type {
   Try,
 } from "../memory/cache-events.ts";
 
-/** What is counted. */
+/** The counters of the cache. */
 export interface CacheCounters {
   readonly count: OnCacheEvent;
   threadLost(): void;
@@ -18,7 +18,9 @@ export interface CacheCounters {
 const TRIES: readonly Try[] = ["as_is", "caught_up", "frozen"];
 const LIMITS: readonly MemoryLimit[] = ["table", "company", "all"];
 
-/** Counts what happens; without a registry nothing is counted. No series is about a company. */
+/**
+ * Registers the counters; without a registry they count nothing. No series has a company as its label.
+ */
 export function countEvents(
   registry: Registry | undefined,
   usage: () => CacheUsage,
@@ -118,8 +120,8 @@ function repeat(count: number, work: () => void): void {
 }
 
 /**
- * Shows what is in memory whenever the registry is read, by thread. Of companies only the largest share is told:
- * a series for each would be as many as there are companies.
+ * Shows the memory of each thread whenever the registry is read. Only the largest company's share is shown, since a
+ * series for each company would be too many.
  */
 export function showCache(
   registry: Registry | undefined,

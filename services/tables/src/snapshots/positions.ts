@@ -1,4 +1,4 @@
-/** Where rows lie, in ascending order: index in memory → position in the table. */
+/** The positions of rows in ascending order, by index. */
 export class Positions {
   #values: Float64Array<ArrayBuffer>;
   #size = 0;
@@ -7,14 +7,14 @@ export class Positions {
     this.#values = new Float64Array(capacity);
   }
 
-  /** Those of a table in which no row was ever deleted: 0, 1, 2 … */
+  /** The positions of a table without deletions: 0, 1, 2 … */
   static dense(size: number): Positions {
     const positions = new Positions(Math.max(size, 16));
     for (let position = 0; position < size; position++) positions.push(position);
     return positions;
   }
 
-  /** Given in ascending order. */
+  /** Takes positions in ascending order. */
   static of(values: readonly number[] | Float64Array): Positions {
     const positions = new Positions(Math.max(values.length, 16));
     for (const value of values) positions.push(value);
@@ -29,7 +29,7 @@ export class Positions {
     return this.#values.byteLength;
   }
 
-  /** The largest; -1 when there is none. */
+  /** The largest position; -1 when there is none. */
   get last(): number {
     return this.#size === 0 ? -1 : this.at(this.#size - 1);
   }
@@ -42,7 +42,7 @@ export class Positions {
     return position;
   }
 
-  /** Adds one that is larger than all others. */
+  /** Adds a position that is larger than all others. */
   push(position: number): void {
     if (position <= this.last) throw new RangeError("positions must be added in their order");
     if (this.#size === this.#values.length) {
@@ -54,14 +54,14 @@ export class Positions {
     this.#size += 1;
   }
 
-  /** All of them; null when each is its own index. */
+  /** All positions as plain data; null when each equals its index. */
   saved(): Float64Array<ArrayBuffer> | null {
     return this.last === this.#size - 1 ? null : this.#values.slice(0, this.#size);
   }
 
-  /** The index of a position; -1 when it is not there. */
+  /** The index of a position; -1 when there is none. */
   indexOf(position: number): number {
-    // No gap before it: the common case.
+    // Without a gap before it, a position is its own index: the common case.
     if (this.#values[position] === position && position < this.#size) return position;
     let low = 0;
     let high = this.#size - 1;
@@ -75,7 +75,7 @@ export class Positions {
     return -1;
   }
 
-  /** Only those at these indexes, which ascend. */
+  /** The positions at these indexes, which ascend. */
   kept(indexes: Int32Array): Positions {
     const kept = new Positions(Math.max(indexes.length, 16));
     for (const index of indexes) kept.push(this.at(index));

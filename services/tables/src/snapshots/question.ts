@@ -15,22 +15,22 @@ import type { TableSource } from "./table-source.ts";
 
 /** Something that can be worked out from columns in memory. */
 export interface Question<Answer> {
-  /** The columns that it looks at. */
+  /** The columns that the answer needs. */
   readonly vectors: readonly VectorName[];
-  /** What it asks of whole values, where memory holds their beginning only. */
+  /** The tests of whole values, where memory holds only their beginning. */
   readonly tests: readonly WholeValueTest[];
-  /** Works the answer out; it holds when the source has not changed between the steps. */
+  /** Works the answer out. The answer holds if the source does not change between the steps. */
   answer(source: TableSource): Steps<Answer>;
 }
 
-/** Where the rows of a page lie, in their order, at a revision of the table. */
+/** The places of a page's rows, in the page's order, at a revision of the table. */
 export interface PagePlan {
   readonly revision: number;
   readonly total: number;
   readonly positions: readonly number[];
 }
 
-/** Asks which rows make up a page. */
+/** Asks for the rows of a page. */
 export function pageQuestion(query: RowQuery): Question<PagePlan> {
   return {
     vectors: vectorsOf(query.filter, query.sort),
@@ -48,14 +48,14 @@ export function distinctQuestion(query: DistinctQuery): Question<DistinctValues>
   const { column, filter, search } = query;
   const tests = testsOf(filter);
   return {
-    // By the column's order, for its own vector.
+    // A sort by the column names the column's own vector.
     vectors: vectorsOf(filter, { column, descending: false }),
     tests: search === "" ? tests : [...tests, searchTest(column, search)],
     answer: (source) => distinctInSteps(source, query),
   };
 }
 
-/** Asks for figures. */
+/** Asks for figures of groups. */
 export function aggregateQuestion(query: AggregateQuery): Question<Figures> {
   const { filter, groupBy, measures } = query;
   const vectors = vectorsOf(filter, null);

@@ -7,29 +7,28 @@ import type { TableHead } from "../store/states.ts";
 import type { Outcome } from "./answer.ts";
 import type { PagePlan } from "./question.ts";
 
-/** A page of rows, and how many there are on all pages. */
+/** A page of rows, and the number of rows on all pages. */
 export interface RowPage {
   rows: readonly RowRecord[];
   total: number;
 }
 
-/** Which rows make up a page, by what memory says. */
+/** The rows of a page according to memory. */
 export interface PlannedPage {
   readonly head: TableHead;
   readonly plan: PagePlan;
-  /** Of the database, when the columns were read. */
+  /** The history of the database at the time when the columns were read. */
   readonly history: string;
   /** Whether the columns were no older than the question. */
   readonly isCurrent: boolean;
 }
 
-/** Reads the rows of a page, or tells that they are not what they were. */
+/** Reads the rows of a page, or reports that the rows have changed. */
 export type ReadPage = (database: Reading, page: PlannedPage) => Promise<Outcome<RowPage>>;
 
 /**
- * The page, when the rows are still what they were at the plan's revision. That they are when nothing
- * was written since, and, whatever else was written, when none of them has changed; columns that were
- * current when the request came are as good as the newest ones then.
+ * Reads a page whose rows are still those of the plan's revision. That holds when nothing was written since, or
+ * when none of these rows has changed and the columns were current when the request came.
  */
 export async function readPage(
   database: Reading,

@@ -8,19 +8,19 @@ import type { Snapshot } from "./snapshot.ts";
 
 const FIRST_PART_ROWS = 2_000;
 const PART_ROWS_MAX = 10_000;
-/** To parse and take in that much keeps the thread busy for about 10 ms. */
+/** The characters that the thread parses and takes in within about 10 ms. */
 const PART_CHARS = 1024 * 1024;
-/** Whole rows are parsed and taken in piece by piece, each in 2 or 3 ms. */
+/** The characters of whole rows in one piece, which takes 2 or 3 ms. */
 const PIECE_CHARS = 256 * 1024;
 /**
- * Whole rows are read when they have no more bytes for each key that is wanted. To take a value out of a
- * row Postgres parses all of it, each time; the thread parses it once, but all of it has to get there.
+ * Whole rows are read up to this size for each wanted key. Postgres parses a row again for each value that it
+ * extracts. The thread parses a row once, but needs all of its text.
  */
 const WHOLE_ROW_BYTES_PER_KEY = 512;
-/** Nor more than this: a hundred of them have to fit into one statement. */
+/** The most bytes of a whole row: a hundred rows have to fit into one statement. */
 const WHOLE_ROW_BYTES_MAX = 4_096;
 
-/** What is read of a table, for a snapshot of it. */
+/** The source of a part. */
 export interface PartSource {
   readonly database: Reading;
   readonly tableKey: number;
@@ -28,32 +28,32 @@ export interface PartSource {
   readonly keys: readonly string[];
 }
 
-/** Which rows are wanted next, by their indexes in the snapshot, and how they are read. */
+/** The next rows to read, by their indexes in the snapshot, and the way to read them. */
 export interface WantedPart {
   readonly from: number;
   readonly to: number;
-  /** Whether all of their data is read, not only what is under the keys. */
+  /** Whether all data of the rows is read, or only the values under the keys. */
   readonly whole: boolean;
 }
 
-/** Values of some rows, which follow each other in the snapshot. */
+/** Values of some rows that follow each other in the snapshot. */
 export interface LoadedPart {
   readonly history: string;
   /**
-   * The rows in pieces, in order. Each is parsed by its function, and gives the values of a key by the key's place. Empty
-   * when the rows did not fit into one statement.
+   * The rows in pieces, in order. Each function parses its piece, and returns the values of a key by the key's
+   * place. There are none when the rows did not fit into one statement.
    */
   readonly pieces: Iterable<ParsePiece>;
-  /** Where values are missing for their size. */
+  /** The values that are left out for their size. */
   readonly large: readonly { place: number; key: string; positions: readonly number[] }[];
-  /** What to read after this; null after the last rows. */
+  /** The rows to read next; null after the last ones. */
   readonly next: WantedPart | null;
 }
 
-/** Parses some rows. Returns the values of a key by its place. */
+/** Parses some rows, and returns a function that gives the values of a key by its place. */
 export type ParsePiece = () => (place: number) => unknown[];
 
-/** The first rows of so many. */
+/** The first rows of a table of this size. */
 export function firstPart(size: number): WantedPart {
   return { from: 0, to: Math.min(size, FIRST_PART_ROWS), whole: true };
 }
@@ -130,7 +130,9 @@ async function readValues(
   };
 }
 
-/** Cuts the data of rows into pieces; rows with gaps between them are placed together, and stay one piece. */
+/**
+ * Cuts the data of rows into pieces. Rows with gaps between them stay one piece, since they are placed together.
+ */
 function* piecesOf(
   datas: string,
   isDense: boolean,
@@ -149,7 +151,9 @@ function partFrom(from: number, rows: number, whole: boolean, size: number): Wan
   return from < size ? { from, to: Math.min(from + rows, size), whole } : null;
 }
 
-/** How many rows, when they are like these, one statement can measure and parse for each of the keys. */
+/**
+ * The number of rows like these whose values one statement can measure and extract for each key.
+ */
 function fittingRows(rows: number, bytes: number, keys: number): number {
   const max = bytes > UNPACKED_BYTES_MAX ? UNPACKED_BYTES_MAX : PARSED_BYTES_MAX / keys;
   return Math.max(1, Math.floor((rows * max) / Math.max(bytes, 1)));
@@ -159,7 +163,9 @@ function clamp(rows: number, atLeast: number): number {
   return Math.min(Math.max(rows, atLeast), PART_ROWS_MAX);
 }
 
-/** Puts values of rows at these positions in their places between two indexes; nothing where a row is gone. */
+/**
+ * Puts the values of rows into their places between two indexes. The place of a missing row stays empty.
+ */
 function placing(
   positions: readonly number[] | null,
   snapshot: Snapshot,
@@ -175,7 +181,7 @@ function placing(
   };
 }
 
-/** What a row's data holds under a key. */
+/** The value under a key of a row's data; null when there is none. */
 export function memberOf(data: unknown, key: string): unknown {
   return isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : null;
 }

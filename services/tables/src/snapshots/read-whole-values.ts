@@ -3,13 +3,13 @@ import { UNPACKED_BYTES_MAX } from "../store/rows-size.ts";
 import { findRowSizes, findValueSizes, findWholeValues } from "../store/rows-values.ts";
 import type { ValueSize, WholeValue } from "../store/rows-values.ts";
 
-/** How much is in memory at a time, beside one value that may be larger. */
+/** The bytes in memory at a time, beside one value that may be larger. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCH_ROWS = 1_000;
 
 /**
- * Reads whole values under a key, of rows at these positions, in batches of bounded size. Rows that
- * are gone are left out.
+ * Reads whole values under a key for rows at these positions, in batches of bounded size. Missing rows are left
+ * out.
  */
 export async function* readWholeValues(
   database: Reading,
@@ -29,7 +29,7 @@ export async function* readWholeValues(
   }
 }
 
-/** Of rows that are small enough together their own sizes are good enough. */
+/** A batch of small values needs no measurement of its own. */
 async function valueSizes(
   database: Reading,
   tableKey: number,

@@ -1,27 +1,27 @@
-/** The reason for which work stops that nobody waits for. */
+/** The reason for the end of work that nobody waits for. */
 class Abandoned extends Error {}
 
 /**
- * Work whose end several callers wait for. It goes on only while one of them does: its signal is aborted when
- * the last one leaves.
+ * Work that several callers wait for. It goes on while at least one of them waits: the departure of the last one
+ * aborts its signal.
  */
 export class SharedWork {
   readonly #lastLeft = new AbortController();
   readonly #done: Promise<void>;
   #waiting = 0;
 
-  /** @param work begins at once; each boundary at which it may stop looks at the signal */
+  /** @param work begins at once, and looks at the signal wherever it may stop */
   constructor(work: (signal: AbortSignal) => Promise<void>) {
     this.#done = work(this.#lastLeft.signal);
     this.#done.catch(() => {});
   }
 
-  /** Whether everybody who waited has left; a newcomer needs work of its own then. */
+  /** Whether all callers have left. A new caller needs work of its own then. */
   get isAbandoned(): boolean {
     return this.#lastLeft.signal.aborted;
   }
 
-  /** Settles when the work is over, whatever has become of it. */
+  /** Settles at the end of the work, whether it succeeded or not. */
   async over(): Promise<void> {
     await this.#done.catch(() => {});
   }
@@ -42,7 +42,7 @@ export class SharedWork {
   }
 }
 
-/** The result of some work; rejects with the signal's reason when that comes first. */
+/** Returns the result of some work, or rejects with the signal's reason when that comes first. */
 export function orAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {

@@ -3,35 +3,35 @@ import type { HeadVersion } from "../store/states.ts";
 import { Positions } from "./positions.ts";
 import type { TableSource } from "./table-source.ts";
 
-/** A vector, and the revision up to which it knows the table. */
+/** A vector with the last revision of the table that it has taken in. */
 export interface LoadedVector extends VectorName {
   readonly vector: Vector;
-  /** That of the snapshot or an earlier one; some values may be newer already. */
+  /** The revision of the snapshot or an earlier one. Some values may be newer already. */
   readonly revision: number;
 }
 
-/** How far some columns are behind the table, at the most. */
+/** The lag of some columns behind the table, and of the snapshot itself. */
 export interface Lag {
   readonly columns: readonly LoadedVector[];
   readonly history: string;
-  /** Up to which the rows are known that there are. */
+  /** The last revision whose rows are known. */
   readonly revision: number;
-  /** Up to which the values are known of all the columns. */
+  /** The last revision whose values are known in all of the columns. */
   readonly valuesSince: number;
   readonly lastPosition: number;
   readonly keys: readonly string[];
 }
 
-/** Everything that has happened up to a revision. */
+/** All changes up to a revision. */
 export interface ChangeSet {
   readonly revision: number;
-  /** By position, each with one value for each of `keys`. */
+  /** New values by position; each row has one value for each of `keys`. */
   readonly rows: ReadonlyMap<number, readonly unknown[]>;
   readonly keys: readonly string[];
   readonly deleted: readonly number[];
 }
 
-/** Where rows lie, without the columns, as plain data. */
+/** The places of rows, without columns, as plain data. */
 export interface SavedRows {
   readonly history: string;
   readonly revision: number;
@@ -48,19 +48,19 @@ export interface SeenSnapshot {
   readonly head: HeadVersion;
 }
 
-/** Dead rows are cleared away when they are more than this part of all, and worth the work. */
+/** Dead rows are cleared away above this share of all rows, and above the minimum below. */
 const DEAD_SHARE_MAX = 0.25;
 const DEAD_MIN = 64;
-/** Values that are taken in by one step; each may have 2,000 characters. */
+/** The number of values that one step takes in; each may have 2,000 characters. */
 const STEP_ROWS = 1_000;
 
 /**
- * The rows of a table as they were at one revision: where they lie, and values by column, as far as
- * questions needed them. A column may be behind until somebody asks for it. While changes are taken in no
- * column is current, so nobody answers by a part of a change.
+ * The rows of a table at one revision: their places, and the columns that questions needed. A column may be behind
+ * until a question needs it. No column counts as current while changes are taken in, so no answer rests on half of
+ * a change.
  */
 export class Snapshot implements TableSource {
-  /** Of the database, when all of this was read. */
+  /** The history of the database when this was read. */
   readonly history: string;
   static #layouts = 0;
   #layout = (Snapshot.#layouts += 1);
@@ -83,7 +83,9 @@ export class Snapshot implements TableSource {
     this.#liveCount = positions.size;
   }
 
-  /** The snapshot that has given these, without columns. It takes the place of that snapshot. */
+  /**
+   * Makes the snapshot that was saved, without columns. It replaces the saved one, which must not be used again.
+   */
   static of({ history, revision, layout, positions, live }: SavedRows): Snapshot {
     const size = live.length;
     const places = positions === null ? Positions.dense(size) : Positions.of(positions);
@@ -102,14 +104,14 @@ export class Snapshot implements TableSource {
   }
 
   /**
-   * Which rows lie at which indexes: snapshots of the same layout agree in that, as far as both know the rows. No
-   * two snapshots of one process have the same, except one and what was saved of it.
+   * A number for the indexes of rows. Snapshots with the same layout agree about every row that both know. Within a
+   * process only a snapshot and its saved form share a layout.
    */
   get layout(): number {
     return this.#layout;
   }
 
-  /** Whether changes are being taken in: columns may be halfway. */
+  /** Whether changes are being taken in, so that columns may be halfway. */
   get isChanging(): boolean {
     return this.#isChanging;
   }
@@ -126,17 +128,19 @@ export class Snapshot implements TableSource {
     return this.#liveCount;
   }
 
-  /** Grows as each change of its rows and their values begins. */
+  /** The number of changes that have begun. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Memory without the vectors. */
+  /** The bytes in memory without the vectors. */
   get bytes(): number {
     return this.#positions.bytes + this.#live.byteLength;
   }
 
-  /** Whether every position below the last one has a row: then a row's index is its position. */
+  /**
+   * Whether every position up to the last one has a row, so that each row's index is its position.
+   */
   get isDense(): boolean {
     return this.#liveCount === this.#positions.last + 1;
   }
@@ -149,7 +153,7 @@ export class Snapshot implements TableSource {
     return this.#positions.at(index);
   }
 
-  /** The index of a row that exists; -1 when there is none at this position. */
+  /** The index of the row at a position; -1 when there is no row. */
   indexOf(position: number): number {
     const index = this.#positions.indexOf(position);
     return index >= 0 && this.isLive(index) ? index : -1;
@@ -159,7 +163,7 @@ export class Snapshot implements TableSource {
     return this.#vectors.has(idOf(name));
   }
 
-  /** Whether these columns are all here, and of this revision. */
+  /** Whether all of these columns are here and have this revision. */
   isCurrent(names: readonly VectorName[]): boolean {
     if (this.#isChanging) return false;
     return names.every((name) => this.#vectors.get(idOf(name))?.revision === this.#revision);
@@ -171,7 +175,7 @@ export class Snapshot implements TableSource {
     return loaded.vector;
   }
 
-  /** A column; undefined when it is not here. */
+  /** A column with its revision; undefined when it is not here. */
   loaded(name: VectorName): LoadedVector | undefined {
     return this.#vectors.get(idOf(name));
   }
@@ -181,17 +185,17 @@ export class Snapshot implements TableSource {
   }
 
   /**
-   * Takes in a column, whose rows must have kept their indexes while it was read. One that is there already
-   * stays: some values of a column may be newer than its revision, so whoever uses a column must have told
-   * its lag since it was taken in.
+   * Adds a column; its rows must have kept their indexes while it was read. A column that is here already stays.
+   * Some values of the new column may be newer than its revision, so its lag has to be asked for again before it is
+   * used.
    */
   put(loaded: LoadedVector): void {
     if (!this.has(loaded)) this.#vectors.set(idOf(loaded), loaded);
   }
 
   /**
-   * Takes in a column that was read at the snapshot's own revision. Only for the one whose turn it is to
-   * change the snapshot: nobody else has told a lag that the column before would need.
+   * Adds a column that was read at the snapshot's own revision. Only the holder of the turn to change the snapshot
+   * may call this: nobody else can be using the lag of a replaced column then.
    */
   putCurrent({ key, type, vector }: Omit<LoadedVector, "revision">): void {
     this.#vectors.set(idOf({ key, type }), { key, type, vector, revision: this.#revision });
@@ -201,7 +205,7 @@ export class Snapshot implements TableSource {
     this.#vectors.delete(idOf(name));
   }
 
-  /** What has to be told of the table to bring these columns up to date, those that are here. */
+  /** The lag of those of these columns that are here. */
   lagOf(names: readonly VectorName[]): Lag {
     const loaded = names.flatMap((name) => this.#vectors.get(idOf(name)) ?? []);
     return {
@@ -214,7 +218,7 @@ export class Snapshot implements TableSource {
     };
   }
 
-  /** Until it is told to stop, rows keep their indexes. */
+  /** Makes rows keep their indexes until the returned function is called. */
   keepIndexes(): () => void {
     this.#readers += 1;
     return () => {
@@ -222,15 +226,15 @@ export class Snapshot implements TableSource {
     };
   }
 
-  /** Gathers the positions of rows that change, until it is told to stop. */
+  /** Adds the positions of changing rows to a set until the returned function is called. */
   watch(changed: Set<number>): () => void {
     this.#watchers.add(changed);
     return () => this.#watchers.delete(changed);
   }
 
   /**
-   * Goes on to a later revision, together with some columns. The changes must reach as far back as
-   * `lagOf` has said of these. Once begun it has to be finished, before other changes begin.
+   * Brings the snapshot and some columns to a later revision. The changes must begin where `lagOf` said for these
+   * columns. Once begun, the steps must be finished before other changes begin.
    */
   *applyInSteps(changes: ChangeSet, columns: readonly LoadedVector[]): Steps {
     const { revision, rows, keys } = changes;
@@ -244,10 +248,10 @@ export class Snapshot implements TableSource {
     }
     this.#liveCount += added.length;
     for (const column of columns) {
-      // Dropped, or read again, since its lag was told.
+      // The column was dropped, or read again, after its lag was asked for.
       if (this.#vectors.get(idOf(column)) !== column) continue;
       yield* this.#update(column.vector, changes, keys.indexOf(column.key));
-      // The same between two steps.
+      // The column may also go between two steps.
       if (this.#vectors.get(idOf(column)) !== column) continue;
       this.#vectors.set(idOf(column), { ...column, revision });
     }
@@ -296,7 +300,9 @@ export class Snapshot implements TableSource {
     this.#live[index] = 1;
   }
 
-  /** Gives rows new indexes. Whoever needs theirs must not come before the last step (`isChanging`). */
+  /**
+   * Removes dead rows and gives the others new indexes. Nobody may use indexes before the last step (`isChanging`).
+   */
   *#clearDead(): Steps {
     const dead = this.size - this.#liveCount;
     if (this.#readers > 0 || dead < DEAD_MIN || dead <= this.size * DEAD_SHARE_MAX) return;
@@ -307,7 +313,7 @@ export class Snapshot implements TableSource {
     }
     for (const { vector } of this.#vectors.values()) {
       yield;
-      // One that is behind hears of the rows that it does not know with the next changes.
+      // A column that is behind learns of its unknown rows with the next changes.
       vector.append(Array.from({ length: this.size - vector.length }));
       yield* vector.keepInSteps(kept);
     }
@@ -318,7 +324,7 @@ export class Snapshot implements TableSource {
   }
 }
 
-/** One text for each name. */
+/** One text for each name of a column. */
 export function idOf({ key, type }: VectorName): string {
   return `${type}:${key}`;
 }

@@ -14,31 +14,31 @@ import type { TableHeads } from "./table-heads.ts";
 import type { RowPage } from "./read-page.ts";
 import type { Answered, Reader } from "./table-reader.ts";
 
-/** Makes of a table's columns what is asked of it; throws what is wrong with the request. */
+/** Makes a query from a table's columns; an error says what is wrong with the request. */
 export type Ask<Query> = (columns: readonly Column[]) => Query;
 
-/** What it takes to answer. */
+/** The resources for answers. */
 export interface SnapshotsOptions {
   reader: Reader;
   heads: TableHeads;
   connections: CompanyConnections;
 }
 
-/** Tables that are remembered to have gaps. */
+/** The number of tables that are remembered to have gaps. */
 const TABLES_MAX = 10_000;
-/** How often a question is asked anew because the table's columns were changed meanwhile. */
+/** The number of heads with which one question is tried while the table's columns keep changing. */
 const HEADS_MAX = 10;
 
 /**
- * Answers questions as callers ask them, who know a table's columns by their ids: each is understood by
- * the columns that the table has when it is answered. All methods throw NOT_FOUND when the company has
- * no such table, and the reason of the caller's signal when the caller goes first.
+ * Answers questions of callers, who name columns by their ids. Each question is understood by the columns that the
+ * table has at the time of the answer. All methods throw NOT_FOUND when the company has no such table, and the
+ * reason of the caller's signal when the caller leaves first.
  */
 export class Snapshots {
   readonly #reader: Reader;
   readonly #heads: TableHeads;
   readonly #connections: CompanyConnections;
-  /** Tables of which rows were deleted, so that the row at an offset is not the one at that position. */
+  /** Tables with deleted rows, in which the row at an offset has another position. */
   readonly #withGaps = new LRUCache<string, true>({ max: TABLES_MAX });
 
   constructor({ reader, heads, connections }: SnapshotsOptions) {
@@ -77,14 +77,14 @@ export class Snapshots {
     );
   }
 
-  /** Figures. */
+  /** Figures of groups. */
   aggregate(table: TableName, ask: Ask<AggregateQuery>, caller?: ReadingCaller): Promise<Figures> {
     return this.#retryUntilConsistent(table, ask, caller, (head, query) =>
       this.#reader.figures(head, query, caller),
     );
   }
 
-  /** A page of all rows, when that can be told without columns in memory; else null. */
+  /** A page of all rows, when it needs no columns in memory; otherwise null. */
   async #listByPosition(
     table: TableName,
     { limit, offset }: { limit: number; offset: number },
@@ -100,7 +100,7 @@ export class Snapshots {
     return offset >= total ? { rows: [], total } : null;
   }
 
-  /** Asks until the head by which the question was understood is the one that the table has. */
+  /** Repeats a question until the head that it was understood by is the table's head. */
   async #retryUntilConsistent<Query, Answer>(
     table: TableName,
     ask: Ask<Query>,
@@ -120,7 +120,7 @@ export class Snapshots {
     });
   }
 
-  /** What is asked; a fault is believed only when the table's head is current. */
+  /** Understands a question. A fault counts only when the table's head is current. */
   async #resolve<Query>(
     table: TableName,
     ask: Ask<Query>,

@@ -4,34 +4,32 @@ import type { CompanyConnections } from "../company-connections.ts";
 import { findTableHead, isSameHead, tableNotFound } from "../store/states.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 
-/** What tables say about themselves, as it was when it was last looked at. */
+/** The heads of tables as they were when they were last read. */
 export interface TableHeads {
   /**
-   * Perhaps an earlier head.
-   *
+   * Returns a head that may be out of date.
    * @throws AppError NOT_FOUND when the company has no such table
    */
   get(table: TableName, queryable?: Queryable): Promise<TableHead>;
   /**
-   * The head as it is now.
-   *
+   * Returns the head as it is now.
    * @throws AppError NOT_FOUND when the company has no such table
    */
   reload(table: TableName, queryable?: Queryable): Promise<TableHead>;
-  /** To be called when a table turns out to be gone. */
+  /** Forgets a table that turned out to be gone. */
   invalidate(table: TableName): void;
 }
 
 const HEADS_MAX = 10_000;
 const HEADS_BYTES_MAX = 32 * 1024 * 1024;
 
-/** A head, and which look-up has found it, counted as they began. */
+/** A head, and the number of the look-up that found it, in the order in which look-ups began. */
 interface Known {
   head: TableHead;
   lookUp: number;
 }
 
-/** A small memory of heads; whoever uses one finds out whether it is current (`isSameHead`). */
+/** Opens a small cache of heads. Users of a head find out whether it is current (`isSameHead`). */
 export function createTableHeads(connections: CompanyConnections): TableHeads {
   const heads = new LRUCache<string, Known>({
     max: HEADS_MAX,
@@ -50,7 +48,7 @@ export function createTableHeads(connections: CompanyConnections): TableHeads {
       if (known?.head.companyId === table.companyId) heads.delete(table.tableId);
       throw tableNotFound();
     }
-    // One that began later has hardly seen less; whoever uses a head finds out.
+    // A later look-up has rarely seen less, and users of a head find out.
     if (known !== undefined && known.lookUp > lookUp) return known.head;
     const isAsBefore = known !== undefined && isSameHead(known.head, head);
     const kept = isAsBefore ? known.head : head;
@@ -73,7 +71,7 @@ export function createTableHeads(connections: CompanyConnections): TableHeads {
   };
 }
 
-/** A rough figure: an object for each column, and what is written in it. */
+/** A rough estimate: an object for each column, and its texts. */
 function bytesOf({ name, columns }: TableHead): number {
   let bytes = 300 + 2 * name.length;
   for (const { id, name: columnName, options = [] } of columns) {

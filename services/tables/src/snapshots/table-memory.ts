@@ -4,13 +4,13 @@ import type { Cached, MemoryBudget } from "../memory/memory-budget.ts";
 import { idOf } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** What a table takes up beside its rows and columns; a rough figure. */
+/** A rough estimate of a table's memory beside its rows and columns. */
 const BASE_BYTES = 1_024;
 
-/** Why a table's memory was given back: others need it, or what is in it is of no use any more. */
+/** The reason why a table's memory was released: others need it, or its content is useless. */
 export type DropCause = "evicted" | "useless";
 
-/** What one table takes up of the memory for columns: a place for itself, and one for each column. */
+/** One table's part of the memory for columns: an entry for the table, and one for each column. */
 export class TableMemory implements Cached {
   readonly companyId: string;
   readonly #budget: MemoryBudget;
@@ -33,12 +33,12 @@ export class TableMemory implements Cached {
     return this.#users > 0;
   }
 
-  /** To be told when everything was given back. */
+  /** Registers a callback for the release of everything. */
   onDropped(hear: (cause: DropCause) => void): void {
     this.#onDropped.push(hear);
   }
 
-  /** To be told before a column is dropped because others need the memory. */
+  /** Registers a callback that runs before a column is dropped for want of memory. */
   onColumnEvicted(hear: (snapshot: Snapshot, name: VectorName) => void): void {
     this.#onColumnEvicted = hear;
   }
@@ -48,7 +48,7 @@ export class TableMemory implements Cached {
     for (const hear of this.#onDropped) hear(cause);
   }
 
-  /** Keeps the table and these columns in memory, once they are there, until the result is called. */
+  /** Keeps the table and these columns in memory until the returned function is called. */
   use(names: readonly VectorName[]): () => void {
     const uses = names.map((name) => this.#useOf(name));
     this.#users += 1;
@@ -59,21 +59,20 @@ export class TableMemory implements Cached {
         use.count -= 1;
         if (use.count === 0) this.#uses.delete(idOf(use.name));
       }
-      // Queries leave things behind in columns, such as the order of their values.
+      // Queries leave data in columns, such as the order of their values.
       if (this.#snapshot !== null) this.#noteSizes(this.#snapshot);
       this.#budget.trim(this.companyId);
     };
   }
 
-  /** The columns that `use` keeps now. */
+  /** The columns that callers of `use` keep now. */
   namesInUse(): VectorName[] {
     return Array.from(this.#uses.values(), ({ name }) => name);
   }
 
   /**
-   * Counts a column that is being loaded. `grown` says how large it has become, and others' columns make room
-   * for it; it throws when that is more than questions may use (`LoadLimits`). `end` is to be called in any
-   * case.
+   * Counts a column while it is loaded. `grown` reports its size, and columns of others make room for it. `grown`
+   * throws when questions use too much (`LoadLimits`). Callers must call `end` in any case.
    */
   load(): { grown(bytes: number): void; end(): void } {
     const { companyId } = this;
@@ -100,7 +99,7 @@ export class TableMemory implements Cached {
     return bytes;
   }
 
-  /** Notes that the snapshot and these columns of it are used, and how large all of it is now. */
+  /** Records a use of the snapshot and of these columns, and the size of everything. */
   used(snapshot: Snapshot, names: readonly VectorName[]): void {
     this.#snapshot = snapshot;
     this.#noteSizes(snapshot);
@@ -108,12 +107,12 @@ export class TableMemory implements Cached {
       if (!snapshot.has(name)) continue;
       this.#budget.use(this.#slotOf(snapshot, name), snapshot.vector(name.key, name.type).bytes);
     }
-    // After its columns, so that it does not go before them.
+    // The table comes after its columns, so that it is not dropped before them.
     this.#budget.use(this, BASE_BYTES + snapshot.bytes);
     this.#budget.trim(this.companyId);
   }
 
-  /** Notes that a column is gone from the snapshot. */
+  /** Records that a column has left the snapshot. */
   forgetColumn(name: VectorName): void {
     const id = idOf(name);
     const slot = this.#slots.get(id);
@@ -122,7 +121,7 @@ export class TableMemory implements Cached {
     this.#slots.delete(id);
   }
 
-  /** Notes that the snapshot is gone. */
+  /** Records that the snapshot is gone. */
   forget(): void {
     for (const slot of this.#slots.values()) this.#budget.forget(slot);
     this.#slots.clear();

@@ -21,12 +21,14 @@ import { TableMemory } from "./table-memory.ts";
 import { createTableSpills, TableSpill } from "./table-spill.ts";
 import type { TableSpills } from "./table-spill.ts";
 
-/** An answer; null when the head is not the table's any more, so that the question may mean another one. */
+/**
+ * An answer; null when the caller's head of the table is out of date, so that the question may mean something else.
+ */
 export type Answered<Answer> = { answer: Answer } | null;
 
 /**
- * Answers questions about tables. All methods throw NOT_FOUND when the company has no such table, and the
- * reason of the caller's signal when the caller goes before the answer comes: the work ends then.
+ * Answers questions about tables. All methods throw NOT_FOUND when the company has no such table, and the reason of
+ * the caller's signal when the caller leaves before the answer, which ends the work.
  */
 export interface Reader {
   page(head: TableHead, query: RowQuery, caller?: ReadingCaller): Promise<Answered<RowPage>>;
@@ -40,33 +42,35 @@ export interface Reader {
     query: AggregateQuery,
     caller?: ReadingCaller,
   ): Promise<Answered<Figures>>;
-  /** To be told that a table is gone, or was never there for this company. */
+  /** Forgets a table that is gone, or that this company never had. */
   invalidate(table: TableName): void;
 }
 
-/** Of the memory for columns, as much may be on its way to disk besides. */
+/** The share of the memory for columns that may be on its way to disk besides. */
 const PENDING_PART = 1 / 8;
 const PENDING_BYTES_MIN = 4 * 1024 * 1024;
 
-/** What a table reader needs. */
+/** The options of a table reader. */
 export interface TableReaderOptions {
   connections: ReadingConnections;
-  /** Memory for columns. */
+  /** The bytes of memory for columns. */
   cacheBytesMax: number;
-  /** What questions of one company may use at a time; by default as much, or 64 MiB if that is more. */
+  /**
+   * The bytes that questions of one company may use at a time; by default the same, or 64 MiB if that is more.
+   */
   companyBytesMax?: number | undefined;
-  /** Where columns go for which memory has no room; without it they are read from the database again. */
+  /**
+   * The place on disk for columns that do not fit into memory; without it they are read from the database again.
+   */
   spill?: (Omit<SpillPlace, "directory"> & { readonly file: SpillFile }) | undefined;
   onEvent?: OnCacheEvent;
 }
 
 /**
- * Answers questions about tables from columns in memory. Each answer is that of one revision of the
- * table, and of none that was replaced before the question came: what any process has committed by then
- * is seen.
- *
- * What goes in and comes out is plain data, which is sent from and to another thread; columns and the
- * reading of the database that keeps them current never leave this class.
+ * Answers questions about tables from columns in memory. Each answer belongs to one revision of the table, which
+ * was the newest when the question came or a later one. So it includes everything that any process had committed by
+ * then. Questions and answers are plain data, which can be sent between threads. Columns, and the statements that
+ * keep them current, never leave this class.
  */
 export class TableReader implements Reader {
   readonly #connections: ReadingConnections;
@@ -96,12 +100,12 @@ export class TableReader implements Reader {
     this.#spills = this.#disk === null ? null : createTableSpills(this.#disk, spill?.rowsMin);
   }
 
-  /** Estimate of the memory in use. */
+  /** The estimated bytes in use. */
   get bytes(): number {
     return this.#budget.bytes;
   }
 
-  /** What is in memory. */
+  /** The content of the memory. */
   get usage(): CacheUsage {
     return {
       tables: this.#tables.size,
@@ -110,16 +114,15 @@ export class TableReader implements Reader {
     };
   }
 
-  /** What the memory is taken up by. */
+  /** The memory by company. */
   memoryUse(): MemoryUse {
     return { companies: this.#budget.companyBytes(), bytesInUse: this.#budget.bytesInUse() };
   }
 
   /**
-   * A page of the rows that a query selects. It costs one round trip to the database when the columns
-   * are in memory and nothing was written since the query before.
-   *
-   * @param read reads the rows; in a thread that has no connections: has them read
+   * A page of the rows that a query selects. It costs one round trip to the database when the columns are in memory
+   * and nothing was written since the last query.
+   * @param read reads the rows, or has them read in a thread without connections
    */
   page(
     head: TableHead,
@@ -130,7 +133,7 @@ export class TableReader implements Reader {
     const asked: Asked<PagePlan, RowPage> = {
       question: pageQuestion(query),
       noticesOldColumns: true,
-      // Asked first: the snapshot may go on while the rows are read.
+      // The history is read first, since the snapshot may go on while the rows are read.
       finish: (database, plan, { snapshot: { history } }, isCurrent) =>
         read(database, { head, plan, history, isCurrent }),
     };
@@ -146,7 +149,7 @@ export class TableReader implements Reader {
     return this.#ask(head, distinctQuestion(query), caller);
   }
 
-  /** Figures. They cost one round trip when the columns are in memory. */
+  /** Figures of groups. They cost one round trip when the columns are in memory. */
   figures(
     head: TableHead,
     query: AggregateQuery,
@@ -155,7 +158,7 @@ export class TableReader implements Reader {
     return this.#ask(head, aggregateQuestion(query), caller);
   }
 
-  /** To be told that a table is gone, or was never there for this company. */
+  /** Forgets a table that is gone, or that this company never had. */
   invalidate(table: TableName): void {
     const { companyId, tableId } = table;
     const live = this.#tables.get(tableId);
@@ -163,7 +166,7 @@ export class TableReader implements Reader {
     else new TableSpill(this.#spills, table).forget();
   }
 
-  /** Of columns that have caught up there is nothing more to be read. */
+  /** Columns that have caught up need no further statement. */
   #ask<Answer>(
     head: TableHead,
     question: Question<Answer>,
@@ -199,7 +202,7 @@ export class TableReader implements Reader {
       return known;
     }
     this.#onEvent("table miss");
-    // In another history the table may have another key.
+    // The same table may have another key in another history.
     known?.memory.drop("useless");
     const memory = new TableMemory({ budget: this.#budget, limits: this.#limits }, companyId);
     const connections = this.#connections;

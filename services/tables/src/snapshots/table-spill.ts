@@ -7,9 +7,9 @@ import type { HeadVersion, TableName } from "../store/states.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
 import type { LoadedVector, SavedRows, SeenSnapshot } from "./snapshot.ts";
 
-/** To read fewer rows costs the database little, and a place on disk as much as for more. */
+/** Smaller tables are cheap to read, and take up as much room on disk as these. */
 const ROWS_MIN = 1_000;
-/** The id of where the rows lie. */
+/** The id of the places of the rows. */
 const ROWS_ID = "rows";
 
 type SavedSeen = SavedRows & { readonly head: HeadVersion };
@@ -28,34 +28,34 @@ const COLUMNS: SpillForm<Vector, SavedPart> = {
   restore: restoreVector,
 };
 
-/** What one thread keeps on disk of the tables that its memory has no room for. */
+/** The content on disk of one thread. */
 export interface TableSpills {
   readonly rows: Spill<SeenSnapshot, SavedSeen>;
   readonly columns: Spill<Vector, SavedPart>;
-  /** Smaller tables are not kept. */
+  /** The fewest rows of a table that is saved. */
   readonly rowsMin: number;
 }
 
-/** Opens the places for what comes from tables on a disk. */
+/** Opens the stores for tables on a disk. */
 export function createTableSpills(disk: SpillDisk, rowsMin = ROWS_MIN): TableSpills {
   return { rows: new Spill(disk, ROWS), columns: new Spill(disk, COLUMNS), rowsMin };
 }
 
 /**
- * What is kept on disk of one table. Where its rows lie is moved there and back, so that rows have one history of
- * indexes; of columns a copy stays, and is used as long as rows keep these indexes.
+ * The content on disk of one table. The places of rows are moved to disk and back, so that their indexes have one
+ * history. Columns are copied; a copy stays valid as long as rows keep these indexes.
  */
 export class TableSpill {
   readonly #spills: TableSpills | null;
   readonly #table: TableName;
 
-  /** @param spills null where nothing is kept on disk */
+  /** @param spills null where nothing is saved on disk */
   constructor(spills: TableSpills | null, table: TableName) {
     this.#spills = spills;
     this.#table = table;
   }
 
-  /** To be called before a column is dropped for want of memory. */
+  /** Saves a column. It has to be called before a column is dropped for want of memory. */
   saveColumn(snapshot: Snapshot, name: VectorName): void {
     const loaded = snapshot.loaded(name);
     if (this.#spills === null || loaded === undefined || !this.#isWorthIt(snapshot)) return;
@@ -64,7 +64,7 @@ export class TableSpill {
     this.#spills.columns.save(this.#table, idOf(name), vector, { version, bytes: vector.bytes });
   }
 
-  /** Takes everything from a snapshot that goes for want of memory. */
+  /** Saves a snapshot that is dropped for want of memory, and removes its columns. */
   saveTable(seen: SeenSnapshot): void {
     const { snapshot } = seen;
     for (const column of snapshot.vectors()) {
@@ -81,12 +81,12 @@ export class TableSpill {
     return this.#spills !== null && this.#spills.rows.find(this.#table, ROWS_ID) !== null;
   }
 
-  /** The snapshot without columns, as it was saved last; null when it is not there. */
+  /** Takes the last saved snapshot, without columns; null when there is none. */
   async takeTable(): Promise<SeenSnapshot | null> {
     return this.#spills?.rows.take(this.#table, ROWS_ID, { keep: false }) ?? null;
   }
 
-  /** About what a column will take up in memory; 0 when there is none for the snapshot. */
+  /** The estimated bytes in memory of a saved column; 0 when there is none for the snapshot. */
   bytesOf(snapshot: Snapshot, name: VectorName): number {
     const kept = this.#spills?.columns.find(this.#table, idOf(name)) ?? null;
     if (kept === null) return 0;
@@ -95,9 +95,8 @@ export class TableSpill {
   }
 
   /**
-   * A column for the snapshot, perhaps one that is behind; null when there is none. Meanwhile rows must keep their
-   * indexes.
-   *
+   * Reads a saved column for the snapshot, which may be behind; null when there is none. Rows must keep their
+   * indexes meanwhile.
    * @throws the signal's reason when that is aborted first
    */
   async takeColumn(
@@ -115,13 +114,13 @@ export class TableSpill {
     return { key, type, vector, revision };
   }
 
-  /** What is kept is of no use any more. */
+  /** Discards the saved content, which is of no use any more. */
   forget(): void {
     this.#spills?.rows.forget(this.#table);
     this.#spills?.columns.forget(this.#table);
   }
 
-  /** A snapshot that is taking in changes has columns that are halfway. */
+  /** A snapshot that is taking in changes has half-changed columns. */
   #isWorthIt(snapshot: Snapshot): boolean {
     return snapshot.size >= (this.#spills?.rowsMin ?? 0) && !snapshot.isChanging;
   }
