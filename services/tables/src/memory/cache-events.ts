@@ -1,18 +1,17 @@
-/** How an answer was come by: from columns as they were, after catching up, or in a transaction. */
+/** The way to an answer: from columns as they were, after a catch-up, or in a transaction. */
 export type Try = "as_is" | "caught_up" | "frozen";
 
-/** Whose memory a question would have exceeded. */
+/** Whose memory limit a question would have exceeded. */
 export type MemoryLimit = "table" | "company" | "all";
 
 /**
- * What happens to columns in memory: a question found one (`hit`) or had it read (`load`), one was given
- * back for others (`evicted`), a table's are of no use any more (`lost`); a question is about a table that
- * is in memory or not; a try gave the answer, or came to nothing (`none`). A scan reads columns, one that
- * nobody waits for any more is `abandoned`; a catch-up reads what has changed. A question is `refused`
- * for want of memory, or because others about its table have ended threads; it ends when its caller has gone
- * (`left`), and a statement is `withdrawn` then before it is made. What is given back may be `spilled`, and
- * `restored` from disk; it is `skipped` when there is no room on its way or on disk, the disk may have `failed`, and
- * a company's own may be `evicted` from there for others.
+ * Events of the columns. A question finds a column in memory (`hit`) or has it read (`load`). Columns are `evicted`
+ * for others, or `lost` when they are useless. A question finds its table in memory or not. A try gives the answer
+ * or nothing (`none`). A scan reads columns; it is `abandoned` when nobody waits for it any more. A catch-up reads
+ * changes. A question is `refused` for want of memory, or because others about its table have ended threads. A
+ * question ends when its caller has `left`, and its waiting statement is `withdrawn`. Evicted columns may be
+ * `spilled` to disk and `restored` from there. They are `skipped` for want of room, and the disk may have `failed`.
+ * Columns on disk may be `evicted` from there for others.
  */
 export type CacheEvent =
   | "hit"
@@ -36,24 +35,24 @@ export type CacheEvent =
   | `${Try} answer`
   | `${Try} none`;
 
-/** Hears that something has happened, so many times (once by default). */
+/** Counts an event, once or several times. */
 export type OnCacheEvent = (event: CacheEvent, count?: number) => void;
 
-/** What is in memory. */
+/** The content of the memory. */
 export interface CacheUsage {
-  /** Tables of which something is there. */
+  /** The number of tables with something in memory. */
   readonly tables: number;
   readonly bytes: number;
-  /** On disk. */
+  /** The bytes on disk. */
   readonly spilledBytes: number;
 }
 
 /** Bytes by company. */
 export type CompanyBytes = ReadonlyMap<string, number>;
 
-/** What the memory for columns is taken up by. */
+/** The use of the memory for columns. */
 export interface MemoryUse {
   readonly companies: CompanyBytes;
-  /** Of this so much is in use by questions, or being read for them. */
+  /** The bytes that questions use, or that are being read for them. */
   readonly bytesInUse: number;
 }

@@ -4,22 +4,24 @@ export interface Extent {
   readonly length: number;
 }
 
-/** Extents begin at multiples of it, as pages of a disk do. */
+/** Extents begin at multiples of a disk's page size. */
 const PAGE_BYTES = 4_096;
 
-/** Knows which parts of a file are free. Takes the first that is large enough, and joins neighbours again. */
+/**
+ * Keeps track of the free parts of a file. It takes the first one that is large enough, and joins free neighbours.
+ */
 export class Extents {
   readonly #bytesMax: number;
-  /** By offset; no two touch each other, and none touches the end. */
+  /** The free parts by offset. No two of them touch each other, and none touches the end. */
   readonly #free: Extent[] = [];
   #end = 0;
 
-  /** @param bytesMax how large the file may become */
+  /** @param bytesMax the largest size of the file */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Takes room for so many bytes; null when there is none in one piece. */
+  /** Takes room for this number of bytes; null when no free part is large enough. */
   take(bytes: number): Extent | null {
     const length = Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
     const place = this.#free.findIndex((each) => each.length >= length);
@@ -35,7 +37,7 @@ export class Extents {
     return { offset, length };
   }
 
-  /** Gives back what was taken. */
+  /** Gives a taken extent back. */
   give({ offset, length }: Extent): void {
     let place = this.#free.findIndex((each) => each.offset > offset);
     if (place === -1) place = this.#free.length;

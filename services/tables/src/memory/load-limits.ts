@@ -2,22 +2,22 @@ import { AppError } from "@workflow/errors";
 import type { MemoryLimit } from "./cache-events.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 
-/** With less a question could not have a few columns of a large table. */
+/** A question needs this much for a few columns of a large table. */
 const COMPANY_BYTES_MIN = 64 * 1024 * 1024;
 const RETRY_AFTER_MS = 1_000;
 const MIB = 1024 * 1024;
 
 /**
- * How much may be in use at a time, what is being loaded counted as it comes: questions of one company may
- * hold as much as all columns that are kept, and all companies twice that. Nobody waits for memory, since
- * who waits would hold some: a load that goes beyond fails.
+ * Limits the memory in use, including columns that are being loaded. Questions of one company may use as much as
+ * all kept columns, and all companies twice that. A load beyond the limit fails at once. It does not wait, since it
+ * would hold memory while it waits.
  */
 export class LoadLimits {
   readonly #budget: MemoryBudget;
   readonly #companyBytesMax: number;
   readonly #onRefused: (limit: MemoryLimit) => void;
 
-  /** @param onRefused hears whose memory did not suffice */
+  /** @param onRefused receives the limit that was exceeded */
   constructor(
     budget: MemoryBudget,
     companyBytesMax: number,
@@ -28,15 +28,16 @@ export class LoadLimits {
     this.#onRefused = onRefused;
   }
 
-  /** What one company may have in use where so much memory is kept. */
+  /** The limit of one company for this size of the cache. */
   static companyBytesMax(cacheBytesMax: number): number {
     return Math.max(cacheBytesMax, COMPANY_BYTES_MIN);
   }
 
   /**
-   * @param tableBytes what is in use, or being loaded, of the table that a question is about
-   * @throws AppError BAD_REQUEST with details {limit: "tableMemory"} when questions about one table need too
-   *   much, RATE_LIMITED with the same when the company's questions do, UNAVAILABLE when everybody's do
+   * Checks the limits after a load has grown.
+   * @param tableBytes the memory in use, or being loaded, for the table of the question
+   * @throws AppError BAD_REQUEST with details {limit: "tableMemory"} when questions about one table need too much,
+   * RATE_LIMITED with the same when the company's questions do, UNAVAILABLE when everybody's do
    */
   check(companyId: string, tableBytes: number): void {
     const max = this.#companyBytesMax;

@@ -1,24 +1,23 @@
-/** Something that takes up memory and can be had again. */
+/** Something that takes up memory or disk and can be made again. */
 export interface Cached {
   /** A UUID in lower case. */
   readonly companyId: string;
-  /** Whether somebody needs it at the moment. */
+  /** Whether somebody needs it now. */
   readonly inUse: boolean;
-  /** Gives the memory back. */
+  /** Releases the memory. */
   drop(): void;
 }
 
 interface Share {
-  /** From the one that was used longest ago to the one used last. */
+  /** The entries from the least to the most recently used one. */
   readonly entries: Map<Cached, number>;
   bytes: number;
 }
 
 /**
- * Keeps what was used last within a number of bytes, by companies. When that is too much, a company that has
- * more than its fair part gives its own back first; so nobody pushes out those who have less. What is in use
- * stays even then; it goes as soon as there is something to be done again. How much can be in use is for
- * `LoadLimits` to say.
+ * Keeps the most recently used entries within a number of bytes, by company. Beyond that a company with more than
+ * its fair part loses its own entries first, so nobody pushes out those who have less. Entries in use stay; they go
+ * at a later trim. `LoadLimits` limits how much can be in use.
  */
 export class MemoryBudget {
   readonly #bytesMax: number;
@@ -26,7 +25,7 @@ export class MemoryBudget {
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
 
-  /** @param onEvicted hears of each that is dropped for want of memory */
+  /** @param onEvicted called for each entry that is dropped for want of memory */
   constructor(bytesMax: number, onEvicted: () => void) {
     this.#bytesMax = bytesMax;
     this.#onEvicted = onEvicted;
@@ -36,12 +35,12 @@ export class MemoryBudget {
     return this.#bytes;
   }
 
-  /** Of what a company has in memory. */
+  /** The bytes of each company. */
   companyBytes(): ReadonlyMap<string, number> {
     return new Map(this.#shares.entries().map(([company, { bytes }]) => [company, bytes]));
   }
 
-  /** How large the things are that are in use: of one company, or of all. */
+  /** The bytes of entries in use: of one company, or of all. */
   bytesInUse(companyId?: string): number {
     const shares = companyId === undefined ? this.#shares.values() : [this.#shares.get(companyId)];
     let inUse = 0;
@@ -51,12 +50,12 @@ export class MemoryBudget {
     return inUse;
   }
 
-  /** How large something was when that was noted last; 0 when it is not known. */
+  /** The last recorded size of an entry; 0 when it is unknown. */
   bytesOf(entry: Cached): number {
     return this.#shares.get(entry.companyId)?.entries.get(entry) ?? 0;
   }
 
-  /** Notes that something is used, and how large it is now. */
+  /** Records a use of an entry, and its size. */
   use(entry: Cached, bytes: number): void {
     this.forget(entry);
     const share = this.#shares.get(entry.companyId) ?? { entries: new Map(), bytes: 0 };
@@ -65,7 +64,7 @@ export class MemoryBudget {
     this.#add(share, bytes);
   }
 
-  /** Notes how large something has become, without its being used. */
+  /** Records the size of an entry without a use. */
   resize(entry: Cached, bytes: number): void {
     const share = this.#shares.get(entry.companyId);
     const before = share?.entries.get(entry);
@@ -74,7 +73,7 @@ export class MemoryBudget {
     this.#add(share, bytes - before);
   }
 
-  /** Notes that something has gone. */
+  /** Records that an entry is gone. */
   forget(entry: Cached): void {
     const share = this.#shares.get(entry.companyId);
     const bytes = share?.entries.get(entry);
@@ -85,8 +84,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Drops what was used longest ago until the rest fits: of the company that asks for memory while that has
-   * more than its fair part, else of the one that has most.
+   * Drops the least recently used entries until the rest fits. They are those of the given company while it has
+   * more than its fair part, otherwise those of the largest company.
    */
   trim(companyId: string): void {
     while (this.#bytes > this.#bytesMax) {

@@ -2,17 +2,19 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Turns } from "@workflow/async";
 import type { Steps } from "../engine/index.ts";
 
-/** Work may hold a thread for so many milliseconds before its other questions get it. */
+/** The milliseconds for which one slice of work may hold a thread. */
 const SLICE_MS = 8;
-/** Columns are taken in for longer than any question is evaluated, so each slice of that is short. */
+/** A slice of loading is shorter, since loading takes longer than any evaluation. */
 export const LOAD_SLICE_MS = 2;
 
 const NEVER = new AbortController().signal;
 
-/** The owner of work that is done in slices. */
+/** The owner of work in slices. */
 export interface SliceOwner {
   readonly companyId: string;
-  /** Whether a transaction is open meanwhile, which should not wait behind its company's other questions. */
+  /**
+   * Whether a transaction stays open meanwhile. Such work does not wait behind other questions of its company.
+   */
   readonly isFrozen: boolean;
   /** The length of a slice in milliseconds; 8 by default. */
   readonly sliceMs?: number;
@@ -21,15 +23,14 @@ export interface SliceOwner {
 }
 
 /**
- * Does work in slices, one at a time. Companies take turns, and the questions of each of them do: however many
- * questions one company has, another's next slice waits for one slice of each company.
+ * Does work in slices, one at a time. Companies take turns, and so do the questions of each company. Another
+ * company's next slice waits for at most one slice of each company, however many questions one company has.
  */
 export class Slices {
   readonly #turns = new Turns({ perTenant: 1, total: 1 });
 
   /**
-   * The result of some steps; null when they have become useless before a slice.
-   *
+   * Returns the result of some steps, or null when it has become useless before a slice.
    * @throws the reason of the owner's signal when that is aborted before a slice
    */
   async run<Result>(
@@ -42,13 +43,13 @@ export class Slices {
     for (;;) {
       const leave = await turn;
       try {
-        // Messages come in meanwhile; one of them may tell that a caller has gone.
+        // Messages arrive meanwhile; one of them may say that a caller has left.
         await nextTurn();
         signal.throwIfAborted();
         if (!isOfUse()) return null;
         const answer = workUntil(steps, performance.now() + sliceMs);
         if (answer !== null) return answer;
-        // Before this turn ends, or the next company would be served twice.
+        // The next turn is taken before this one ends; otherwise the next company would be served twice.
         turn = this.#turns.take(line, signal);
       } finally {
         leave();
@@ -57,7 +58,7 @@ export class Slices {
   }
 }
 
-/** Does work that must not stop in slices, between which the thread goes on with what else it has to do. */
+/** Does work that must not stop. It pauses between slices, so that the thread can do other work. */
 export async function runPaced<Result>(steps: Steps<Result>): Promise<Result> {
   for (;;) {
     const done = workUntil(steps, performance.now() + SLICE_MS);
@@ -66,7 +67,7 @@ export async function runPaced<Result>(steps: Steps<Result>): Promise<Result> {
   }
 }
 
-/** The result, or null when the time is over first; at least one step is done. */
+/** Returns the result, or null when the time ends first. At least one step is done. */
 function workUntil<Result>(steps: Steps<Result>, endsAt: number): { answer: Result } | null {
   for (;;) {
     const step = steps.next();

@@ -6,25 +6,25 @@ import { LOAD_SLICE_MS } from "./slices.ts";
 import type { Slices } from "./slices.ts";
 import type { SpillFile, Stored } from "./spill-file.ts";
 
-/** What a disk needs. */
+/** The options of a disk. */
 export interface SpillDiskOptions {
   readonly file: SpillFile;
-  /** How large the file may become, in bytes. */
+  /** The largest size of the file in bytes. */
   readonly bytesMax: number;
-  /** What may be in memory until it is written, in bytes. */
+  /** The most bytes in memory that wait to be written. */
   readonly pendingBytesMax: number;
   readonly slices: Slices;
   readonly onEvent: OnCacheEvent;
 }
 
-/** The rest of the file is for gaps between entries. */
+/** The share of the file for entries; the rest is for gaps between them. */
 const FILLED_PART = 7 / 8;
-/** Entries are counted as so large at least, so that their number is bounded, too. */
+/** The least size that an entry counts with, which bounds the number of entries. */
 const ENTRY_BYTES_MIN = 64 * 1024;
 
 /**
- * The room on disk and in memory that everything spilled of one thread shares. On disk as in memory a company that
- * has more than its fair part gives its own back first.
+ * The room on disk and in memory that all spilled values of one thread share. A company with more than its fair
+ * part of the disk loses its own entries first.
  */
 export class SpillDisk {
   readonly file: SpillFile;
@@ -42,12 +42,15 @@ export class SpillDisk {
     this.#pendingBytesMax = pendingBytesMax;
   }
 
-  /** What is on disk, in bytes. */
+  /** The bytes on disk. */
   get bytes(): number {
     return this.#budget.bytes;
   }
 
-  /** Takes room in memory until something is written; null when there is none. To be released by the result. */
+  /**
+   * Takes room in memory for a value that waits to be written; null when there is none. The returned function
+   * releases it.
+   */
   takePending(bytes: number): (() => void) | null {
     if (this.#pendingBytes + bytes > this.#pendingBytesMax) return null;
     this.#pendingBytes += bytes;
@@ -57,8 +60,7 @@ export class SpillDisk {
   }
 
   /**
-   * Does work in slices, in the turns of a company. Null when it has become useless.
-   *
+   * Does work in slices, in the turns of a company. Null means that the result has become useless.
    * @throws the signal's reason when that is aborted first
    */
   inTurns<Result>(
@@ -71,8 +73,8 @@ export class SpillDisk {
   }
 
   /**
-   * Writes an entry's pieces; what was used longest ago makes room for them. Null when there is none.
-   *
+   * Writes the pieces of an entry; the least recently used entries make room for them. Null means that there is no
+   * room.
    * @throws Error of the file system
    */
   write(entry: Cached, pieces: readonly Buffer[]): Promise<Stored | null> {
@@ -81,13 +83,13 @@ export class SpillDisk {
     return this.file.write(pieces);
   }
 
-  /** Notes that an entry is used. */
+  /** Records a use of an entry. */
   use(entry: Cached, pieces: readonly Buffer[]): void {
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
     this.#budget.use(entry, Math.max(bytes, ENTRY_BYTES_MIN));
   }
 
-  /** Notes that an entry is gone. */
+  /** Records that an entry is gone. */
   forget(entry: Cached): void {
     this.#budget.forget(entry);
   }

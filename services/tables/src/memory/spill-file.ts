@@ -6,27 +6,28 @@ import { crc32 } from "node:zlib";
 import { Extents } from "./extents.ts";
 import type { Extent } from "./extents.ts";
 
-/** Where a process keeps what memory has no room for. */
+/** The place on disk for columns that do not fit into memory. */
 export interface SpillPlace {
   /** A directory on a disk of this machine. */
   readonly directory: string;
-  /** How many bytes may lie there. */
+  /** The most bytes there. */
   readonly bytesMax: number;
-  /** Smaller tables are read from the database again; by default 1,000 rows. */
+  /**
+   * The fewest rows of a table that is saved; 1,000 by default. Smaller tables are read from the database again.
+   */
   readonly rowsMin?: number | undefined;
 }
 
-/** Bytes in the file, and what they have to be. */
+/** A reference to stored pieces, with their checksum. */
 export interface Stored {
   readonly extent: Extent;
-  /** Of the pieces, in their order. */
+  /** The lengths of the pieces, in their order. */
   readonly lengths: readonly number[];
   readonly checksum: number;
 }
 
 /**
  * Makes the directory when it is missing, and tries it.
- *
  * @throws Error that names the setting when the directory cannot be used
  */
 export async function prepareSpill({ directory, bytesMax }: SpillPlace): Promise<void> {
@@ -42,8 +43,8 @@ export async function prepareSpill({ directory, bytesMax }: SpillPlace): Promise
 }
 
 /**
- * A file without a name: it is gone when the process ends, however that ends. Nobody else can open it, and only
- * the user of the process could have, in the moment before its name was taken away.
+ * A file without a name, which disappears with its process however that ends. Nobody else can open it. Only the
+ * process's own user could, in the moment before its name was removed.
  */
 export class SpillFile {
   readonly #file: FileHandle;
@@ -55,7 +56,8 @@ export class SpillFile {
   }
 
   /**
-   * @param directory exists
+   * Opens a file.
+   * @param directory has to exist
    * @throws Error of the file system
    */
   static async open(directory: string, bytesMax: number): Promise<SpillFile> {
@@ -66,8 +68,7 @@ export class SpillFile {
   }
 
   /**
-   * Writes pieces; null when there is no room for them in one place.
-   *
+   * Writes pieces; null when no free part of the file is large enough.
    * @throws Error of the file system
    */
   async write(pieces: readonly Buffer[]): Promise<Stored | null> {
@@ -88,12 +89,11 @@ export class SpillFile {
   }
 
   /**
-   * Reads the pieces that were written.
-   *
-   * @throws Error of the file system, or when the bytes are not those that were written
+   * Reads pieces.
+   * @throws Error of the file system, or when the bytes differ from those that were written
    */
   async read({ extent, lengths, checksum }: Stored): Promise<Buffer[]> {
-    // Each by itself: what is made of a piece may keep its memory, and not that of the others.
+    // Each piece has memory of its own, so that a value made of one does not keep the others.
     const pieces = lengths.map((length) => Buffer.allocUnsafeSlow(length));
     let { offset } = extent;
     for (let from = 0; from < pieces.length; from += PIECES_AT_ONCE) {
@@ -107,7 +107,7 @@ export class SpillFile {
     return pieces;
   }
 
-  /** Gives the room back. Nothing may be reading it. */
+  /** Releases the room of pieces. Nobody may be reading them. */
   free({ extent }: Stored): void {
     this.#extents.give(extent);
   }
@@ -117,7 +117,7 @@ export class SpillFile {
   }
 }
 
-/** Systems read into 1,024 pieces at once at the most. */
+/** Systems read into at most 1,024 pieces at once. */
 const PIECES_AT_ONCE = 512;
 
 function checksumOf(pieces: readonly Buffer[]): number {

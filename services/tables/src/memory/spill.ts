@@ -5,39 +5,39 @@ import type { TableName } from "../store/states.ts";
 import type { SpillDisk } from "./spill-disk.ts";
 import type { Stored } from "./spill-file.ts";
 
-/** Tells contents of one thing apart: those of the same version are the same. */
+/** The version of a value. Two values of one thing and the same version are equal. */
 export interface SpillVersion {
-  /** Which rows lie at which indexes; see `Snapshot.layout`. */
+  /** The layout of the rows (`Snapshot.layout`). */
   readonly layout: number;
   readonly revision: number;
-  /** Whether the order of its values is a part of it. */
+  /** Whether the value includes the order of its values. */
   readonly isOrdered: boolean;
 }
 
-/** What is kept. */
+/** The facts about a saved value. */
 export interface SpillEntry {
   readonly version: SpillVersion;
-  /** About what it takes up in memory. */
+  /** The estimated bytes in memory. */
   readonly bytes: number;
 }
 
-/** How values of a type become plain data, and values again. */
+/** The way from values of a type to plain data and back. */
 export interface SpillForm<Value, Part> {
   save(value: Value): Iterable<Part>;
   restore(parts: Iterable<Part>): Steps<Value>;
 }
 
-/** Something that is on disk, or on its way there. */
+/** A value that is on disk, or on its way there. */
 class Entry<Value> implements Cached, SpillEntry {
   readonly companyId: string;
   readonly version: SpillVersion;
   readonly bytes: number;
   readonly drop: () => void;
-  /** Until it is on disk. */
+  /** The value until it is on disk. */
   value: Value | null;
   stored: Stored | null = null;
   readers = 0;
-  /** Nobody will ask for it again. */
+  /** Whether nobody will ask for it again. */
   isGone = false;
 
   constructor(companyId: string, value: Value, { version, bytes }: SpillEntry, drop: () => void) {
@@ -54,8 +54,8 @@ class Entry<Value> implements Cached, SpillEntry {
 }
 
 /**
- * Keeps on disk what memory has no room for, so that it need not be read from the database again. It is a cache
- * like memory: what it has lost is read from the database, and what it gives back may be behind the table.
+ * Saves values to disk that do not fit into memory, so that they need not be read from the database again. It is a
+ * cache: lost values are read from the database, and returned values may be behind the table.
  */
 export class Spill<Value extends object, Part> {
   readonly #disk: SpillDisk;
@@ -68,9 +68,8 @@ export class Spill<Value extends object, Part> {
   }
 
   /**
-   * Keeps a value, which must not change any more, unless the same is on disk already, or too much is on its way
-   * there.
-   *
+   * Saves a value, which must not change any more. It does nothing when the same version is on disk already, or
+   * when too much waits to be written.
    * @param id unique within the table
    */
   save(table: TableName, id: string, value: Value, about: SpillEntry): void {
@@ -89,15 +88,14 @@ export class Spill<Value extends object, Part> {
     void this.#write(entry, value).finally(release);
   }
 
-  /** What is known of a value that is kept; null when it is not. */
+  /** The facts about a saved value; null when there is none. */
   find(table: TableName, id: string): SpillEntry | null {
     return this.#find(table, id) ?? null;
   }
 
   /**
-   * Gives a value back; null when it is not kept, or cannot be read. A copy stays on disk only when that is asked
-   * for.
-   *
+   * Returns a saved value; null when there is none, or when it cannot be read. A copy stays on disk only when that
+   * is asked for.
    * @throws the signal's reason when that is aborted first
    */
   async take(
@@ -113,7 +111,7 @@ export class Spill<Value extends object, Part> {
       return value;
     }
     const reading = this.#read(entry);
-    // Only now: its room is not given to others while it is read.
+    // The entry is removed after the reading has begun, so that nobody else gets its room.
     if (!keep) this.#remove(table, id, entry);
     const pieces = await reading;
     if (pieces === null) {
@@ -128,7 +126,7 @@ export class Spill<Value extends object, Part> {
     return restored?.answer ?? null;
   }
 
-  /** Gives up what is kept of a table. */
+  /** Discards the saved values of a table. */
   forget(table: TableName): void {
     for (const [id, entry] of this.#tables.get(keyOf(table)) ?? []) this.#remove(table, id, entry);
   }

@@ -2,24 +2,26 @@ import { LRUCache } from "lru-cache";
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
-/** Losses are forgotten when none has followed for so long. */
+/** The time without a loss after which earlier losses are forgotten. */
 const FORGET_MS = 600_000;
 const KEYS_MAX = 10_000;
 
-/** What is known of those whose questions ended threads. */
+/** The losses of one table or company. */
 interface Losses {
   readonly count: number;
-  /** Until when questions are refused. */
+  /** The end of the refusal. */
   readonly refusedUntil: number;
   /** Whether a question was answered since the last loss. */
   readonly hasRecovered: boolean;
 }
 
-/** When something is refused for a while after its questions have ended threads. */
+/** The options of a back-off. */
 export interface LossBackoffOptions {
-  /** How many losses are let pass before the first refusal; none by default. */
+  /** The number of losses before the first refusal; 0 by default. */
   readonly free?: number;
-  /** How long the first refusal lasts, by default 1 s; each loss more doubles that, up to 60 s. */
+  /**
+   * The milliseconds of the first refusal, 1,000 by default. Each further loss doubles that, up to 60 s.
+   */
   readonly firstMs?: number | undefined;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
@@ -45,18 +47,18 @@ export class LossBackoff {
     this.#known = new LRUCache({ max: KEYS_MAX, ttl: FORGET_MS, ttlResolution: 0, perf });
   }
 
-  /** For how many milliseconds questions are refused from now on; 0 when they are not. */
+  /** The milliseconds for which questions are refused from now on; 0 when they are not. */
   refusedForMs(key: string): number {
     const losses = this.#known.get(key);
     return losses === undefined ? 0 : Math.max(0, Math.ceil(losses.refusedUntil - this.#now()));
   }
 
-  /** Whether the next question has to show that it does no harm. */
+  /** Whether the next question has to run alone, to show that it does no harm. */
   isOnProbation(key: string): boolean {
     return this.#known.get(key)?.hasRecovered === false;
   }
 
-  /** A question has ended a thread. */
+  /** Records that a question has ended a thread. */
   lost(key: string): void {
     const count = (this.#known.get(key)?.count ?? 0) + 1;
     const times = count - this.#free;
@@ -65,11 +67,11 @@ export class LossBackoff {
     this.#known.set(key, { count, refusedUntil: this.#now() + waitMs, hasRecovered: false });
   }
 
-  /** A question was answered. */
+  /** Records that a question was answered. */
   answered(key: string): void {
     const losses = this.#known.get(key);
     if (losses === undefined || losses.hasRecovered) return;
-    // The time since the last loss goes on.
+    // The time since the last loss keeps running.
     this.#known.set(key, { ...losses, hasRecovered: true }, { noUpdateTTL: true });
   }
 }

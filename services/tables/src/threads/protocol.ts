@@ -9,21 +9,21 @@ import type { Answered, Figures, Outcome, PlannedPage } from "../snapshots/index
 import type { TableHead, TableName } from "../store/states.ts";
 
 /*
- * What the thread that has the connections ("main") and one that has columns say to each other. All of
- * it is plain data.
+ * The messages between the thread with the connections ("main") and a thread with columns. All of them are plain
+ * data.
  */
 
-/** What a thread is started with. */
+/** The options of a thread at its start. */
 export interface ThreadOptions {
   readonly cacheBytesMax: number;
   readonly companyBytesMax: number | undefined;
-  /** Where columns go for which memory has no room. */
+  /** The place on disk for columns that do not fit into memory. */
   readonly spill: SpillPlace | undefined;
 }
 
-/** What a thread may be asked, and what it answers. */
+/** The questions to a thread, and their answers. */
 export interface Questions {
-  /** The rows of a page stay with main, which answers itself as soon as it has read them. */
+  /** Main keeps the rows of a page, and answers as soon as it has read them. */
   page: { query: { head: TableHead; query: RowQuery }; answer: Answered<null> };
   distinct: {
     query: { head: TableHead; query: DistinctQuery };
@@ -43,13 +43,13 @@ export type Question<K extends Kind = Kind> = {
   [Each in K]: { readonly kind: Each; readonly query: Questions[Each]["query"] };
 }[K];
 
-/** Where a statement is made: in a transaction that was begun, or on any connection. */
+/** The place of a statement: a transaction that has begun, or any connection. */
 export interface Place {
   readonly companyId: string;
   readonly transaction: number | null;
 }
 
-/** What a thread asks of main. */
+/** A request of a thread to main. */
 export type Request =
   | { readonly kind: "rows"; readonly place: Place; readonly statement: PlainStatement }
   /** `ask` is the question that the page answers. */
@@ -62,7 +62,7 @@ export type Request =
   | { readonly kind: "begin"; readonly companyId: string; readonly transaction: number }
   | { readonly kind: "end"; readonly transaction: number; readonly failed: boolean };
 
-/** What main answers. */
+/** The answers of main. */
 export type Reply =
   | { readonly kind: "rows"; readonly rows: readonly PlainRow[] }
   | { readonly kind: "page"; readonly outcome: Outcome<null> }
@@ -74,12 +74,12 @@ export interface PlainError extends AppErrorOptions {
   readonly message: string;
 }
 
-/** Events since the last message that told some. */
+/** The counted events since the last report. */
 export type CountedEvents = readonly (readonly [event: CacheEvent, count: number])[];
 
 export type ToThread =
   | { readonly type: "ask"; readonly id: number; readonly question: Question }
-  /** Whoever asked has gone: the work for the answer may end. */
+  /** The caller has left, and the work for the answer may end. */
   | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "forget"; readonly table: TableName }
   | { readonly type: "reply"; readonly id: number; readonly reply: Reply }
@@ -89,11 +89,13 @@ export type FromThread =
   | { readonly type: "answer"; readonly id: number; readonly answer: Questions[Kind]["answer"] }
   | { readonly type: "failure"; readonly id: number; readonly error: PlainError }
   | { readonly type: "request"; readonly id: number; readonly request: Request }
-  /** A request whose answer nobody needs: it is answered all the same, perhaps by a failure. */
+  /**
+   * Nobody needs the answer to this request any more. Main answers it all the same, perhaps with a failure.
+   */
   | { readonly type: "withdraw"; readonly id: number }
   | { readonly type: "report"; readonly events: CountedEvents; readonly usage: CacheUsage };
 
-/** What is left of an error on its way to another thread; what has caused it is told as text. */
+/** The plain form of an error; its cause becomes a text. */
 export function toPlainError(error: unknown): PlainError {
   const { reason, message, internal, violations, details, retryAfterMs, cause } = toAppError(error);
   const inside = internal ?? (cause instanceof Error ? cause.message : undefined);
@@ -107,7 +109,7 @@ export function toPlainError(error: unknown): PlainError {
   };
 }
 
-/** The error as it was. */
+/** The error of a plain form. */
 export function fromPlainError({ reason, message, ...options }: PlainError): AppError {
   return new AppError(reason, message, options);
 }

@@ -9,20 +9,20 @@ import type {
 import type { Place, Reply, Request } from "./protocol.ts";
 
 /**
- * Has a request answered by the thread that has the connections. The request of a caller who has gone is
- * withdrawn, or not made: it fails with the signal's reason unless it was under way.
+ * Sends a request to the thread with the connections. The request of a caller who has left is withdrawn, or not
+ * sent; unless it was under way, it fails with the signal's reason.
  */
 export type Call = (request: Request, caller: ReadingCaller | undefined) => Promise<Reply>;
 
-/** Where a statement is made, and for whom. */
+/** The place of a statement, and its caller. */
 interface CallerPlace {
   readonly place: Place;
   readonly caller: ReadingCaller | undefined;
 }
 
 /**
- * The database in a thread that has no connections: the main thread makes all statements, on connections of
- * the company's share, and rows are checked and parsed here.
+ * The database in a thread without connections. The main thread makes all statements on connections of the
+ * company's share; this thread checks and parses the rows.
  */
 export class RemoteConnections implements ReadingConnections {
   readonly #call: Call;
@@ -43,14 +43,14 @@ export class RemoteConnections implements ReadingConnections {
     return database;
   }
 
-  /** Has the main thread read a page, and keep its rows for the question. */
+  /** Has the main thread read a page and keep its rows for the question. */
   async readPage(database: Reading, page: PlannedPage, ask: number): Promise<Outcome<RowPage>> {
     const at = this.#places.get(database);
     if (at === undefined) throw new Error("A page is read through a database of this thread.");
     const reply = await this.#call({ kind: "page", place: at.place, ask, page }, at.caller);
     if (reply.kind !== "page") throw new Error(`A page was answered by ${reply.kind}.`);
     const { outcome } = reply;
-    // The rows stay where they were read.
+    // The rows stay in the main thread.
     return typeof outcome === "object" ? { answer: { rows: [], total: page.plan.total } } : outcome;
   }
 
@@ -78,7 +78,7 @@ export class RemoteConnections implements ReadingConnections {
       failed = false;
       return result;
     } finally {
-      // Whoever has gone: what has begun has to end.
+      // A transaction that has begun has to end, even when the caller has left.
       await this.#call({ kind: "end", transaction, failed }, undefined);
     }
   }

@@ -1,14 +1,14 @@
 import type { ReadingCaller } from "../store/reading-database.ts";
 import type { FromThread, Reply, Request } from "./protocol.ts";
 
-/** Why work for a question ends early. */
+/** The reason for an early end of work for a question. */
 export class CallerLeft extends Error {
   constructor() {
     super("The caller has gone.");
   }
 }
 
-/** What a thread has asked of main, and waits for. */
+/** The requests to main that wait for an answer. */
 export class Requests {
   readonly #say: (message: FromThread) => void;
   readonly #waiting = new Map<number, PromiseWithResolvers<Reply>>();
@@ -19,9 +19,8 @@ export class Requests {
   }
 
   /**
-   * Asks main for something. When the caller goes meanwhile, main hears of that, and what it has not begun
-   * fails. The end is waited for in any case, so nothing is under way for work that is over.
-   *
+   * Sends a request to main. When the caller leaves, main is told, and a statement that has not begun fails. The
+   * request always waits for its end, so that no statement is under way for finished work.
    * @throws the reason of the caller's signal when that is aborted already, AppError when main fails
    */
   async make(request: Request, caller: ReadingCaller | undefined): Promise<Reply> {
@@ -40,7 +39,7 @@ export class Requests {
     }
   }
 
-  /** The request that main has answered, which is over by that. */
+  /** Removes and returns a request that main has answered. */
   take(id: number): PromiseWithResolvers<Reply> {
     const reply = this.#waiting.get(id);
     if (reply === undefined) throw new Error("A reply that nobody waits for.");

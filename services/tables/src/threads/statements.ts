@@ -5,32 +5,33 @@ import { readPage } from "../snapshots/index.ts";
 import type { RowPage } from "../snapshots/index.ts";
 import type { Place, Reply, Request } from "./protocol.ts";
 
-/** A transaction that another thread works in. */
+/** A transaction in which another thread works. */
 interface Open {
   readonly transaction: Transaction;
   readonly end: PromiseWithResolvers<void>;
-  /** Settled when it is over. */
+  /** Settles at the end of the transaction. */
   readonly whole: Promise<void>;
 }
 
-/** The thread has given a transaction up: what it did is rolled back. */
+/** The thread has given up a transaction, which is rolled back. */
 class GivenUp extends Error {}
 
-/** Makes the statements of one thread that has no connections, each on the share of its company. */
+/** Makes the statements of one thread without connections, each on its company's share. */
 export class Statements {
   readonly #connections: CompanyConnections;
   readonly #onPage: (ask: number, page: RowPage) => void;
   readonly #open = new Map<number, Open>();
 
-  /** @param onPage is given pages that were read, with the questions that they answer */
+  /** @param onPage receives each page that was read, with the question that it answers */
   constructor(connections: CompanyConnections, onPage: (ask: number, page: RowPage) => void) {
     this.#connections = connections;
     this.#onPage = onPage;
   }
 
   /**
-   * @param caller for whom a statement waits for a connection, and without whom it is not made
-   * @throws AppError what is wrong, as it is told to callers
+   * Answers a request.
+   * @param caller the caller for whom a statement waits for a connection; when the caller has left, it is not made
+   * @throws AppError for callers
    */
   async answer(request: Request, caller: Caller): Promise<Reply> {
     try {
@@ -40,7 +41,7 @@ export class Statements {
     }
   }
 
-  /** The thread is gone, and with it all that it would have done in transactions. */
+  /** Rolls back all transactions of a thread that has ended. */
   giveUp(): void {
     for (const { end } of this.#open.values()) end.reject(new GivenUp());
   }
@@ -82,14 +83,14 @@ export class Statements {
     const begun = Promise.withResolvers<void>();
     const whole = this.#connections
       .of(companyId, caller)
-      // Tried once: the thread would have to do its part again.
+      // The transaction is tried once, since a second try would have to repeat the thread's work.
       .transaction((transaction) => {
         this.#open.set(id, { transaction, end, whole });
         begun.resolve();
         return end.promise;
       }, 0)
       .finally(() => this.#open.delete(id));
-    // Whoever ends it hears of its error.
+    // The end of the transaction reports this error.
     whole.catch((error: unknown) => begun.reject(error));
     return begun.promise;
   }
@@ -102,7 +103,7 @@ export class Statements {
       return open.whole;
     }
     open.end.reject(new GivenUp());
-    // What went wrong is what the thread tells of.
+    // The thread reports its own error.
     await open.whole.catch(() => {});
   }
 }

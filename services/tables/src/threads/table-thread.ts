@@ -10,8 +10,8 @@ import { RemoteConnections } from "./remote-database.ts";
 import { CallerLeft, Requests } from "./requests.ts";
 
 /*
- * A thread that holds the columns of some tables and answers questions about them. It has no connections:
- * the main thread makes its statements.
+ * A thread that holds the columns of some tables and answers questions about them. It has no connections, so the
+ * main thread makes its statements.
  */
 
 const port = parentPort;
@@ -31,7 +31,7 @@ const reader = new TableReader({
   spill: await openSpill(options.spill),
   onEvent: count,
 });
-/** What is being answered, by the ids of questions. */
+/** The questions under way, by their ids. */
 const answering = new Map<number, AbortController>();
 
 port.on("message", (message: ToThread) => {
@@ -92,7 +92,10 @@ async function work(
   }
 }
 
-/** Without a file the thread reads from the database what it has no room for; who runs the service hears of it. */
+/**
+ * Opens the file for columns. Without one the thread reads columns from the database again, and a metric tells the
+ * operator.
+ */
 async function openSpill(place: SpillPlace | undefined) {
   if (place === undefined) return undefined;
   const { directory, bytesMax } = place;
@@ -104,7 +107,7 @@ async function openSpill(place: SpillPlace | undefined) {
   }
 }
 
-/** Before the answer, so that whoever has it finds itself counted. */
+/** Reports events before the answer, so that callers find their own questions counted. */
 function report(): void {
   if (counts.size === 0) return;
   say({ type: "report", events: [...counts], usage: reader.usage });

@@ -13,33 +13,42 @@ import type { SpillPlace } from "../memory/spill-file.ts";
 import { Thread, ThreadEnded } from "./thread.ts";
 import { Trials } from "./trials.ts";
 
-/** What a service needs for its threads. */
+/** The options of the threads. */
 export interface TableThreadsOptions {
   connections: CompanyConnections;
-  /** How many threads. */
+  /** The number of threads. */
   threads: number;
-  /** Memory for columns, of all threads together. */
+  /** The bytes of memory for columns of all threads together. */
   cacheBytesMax: number;
-  /** What questions of one company may use of one thread at a time; see `TableReaderOptions`. */
+  /**
+   * The bytes that questions of one company may use of one thread at a time; see `TableReaderOptions`.
+   */
   companyBytesMax?: number | undefined;
-  /** Where columns go for which memory has no room, those of all threads; by default nowhere. */
+  /**
+   * The place on disk for columns that do not fit into memory, for all threads together; none by default.
+   */
   spill?: SpillPlace | undefined;
-  /** What V8 may have for the objects of one thread, in MiB; by default what its columns may need. */
+  /**
+   * The MiB that V8 may use for the objects of one thread; by default the most that its columns may need.
+   */
   heapMb?: number | undefined;
-  /** How long questions about a table are refused that has ended a thread the first time, by default 1 s. */
+  /**
+   * The milliseconds for which questions about a table are refused after the first thread that it has ended; 1,000
+   * by default.
+   */
   refusalMs?: number | undefined;
   metricsRegistry?: Registry | undefined;
   logger: Logger;
 }
 
-/** For what is read at a time, beside all columns that may be in use. */
+/** The MiB for statements under way, beside all columns in use. */
 const HEAP_BASE_MB = 256;
 const MIB = 1024 * 1024;
 
 /**
- * Answers questions about tables in threads, so that none of them holds the service's own. A table belongs
- * to one thread, by its id. A thread that ends takes its columns with it and nothing else: it is replaced,
- * and what it was asked is asked once more, one question at a time (`Trials`).
+ * Answers questions about tables in threads, so that no question holds the service's own thread. A table belongs to
+ * one thread, by its id. A thread that ends loses its columns and nothing else. Another one takes its place, and
+ * its questions are repeated one at a time (`Trials`).
  */
 export class TableThreads implements Reader {
   readonly #options: TableThreadsOptions;
@@ -121,7 +130,7 @@ export class TableThreads implements Reader {
     return Number.parseInt(tableId.slice(-8), 16) % this.#threads.length;
   }
 
-  /** The thread of a table; one that has ended is replaced when it is asked for. */
+  /** The thread of a table; the first question after its end replaces it. */
   #threadOf(table: TableName): Thread {
     const place = this.#placeOf(table);
     const known = this.#threads[place];

@@ -23,31 +23,31 @@ const PROGRAM = new URL("./table-thread.ts", import.meta.url);
 
 const NOTHING: CacheUsage = { tables: 0, bytes: 0, spilledBytes: 0 };
 
-/** The thread has ended before it has answered. */
+/** The thread has ended before its answer. */
 export class ThreadEnded extends Error {}
 
 /** The connections, limits and callbacks of a thread. */
 export interface ThreadResources {
   connections: CompanyConnections;
-  /** Memory for columns. */
+  /** The bytes of memory for columns. */
   cacheBytesMax: number;
   companyBytesMax: number | undefined;
   spill: SpillPlace | undefined;
-  /** What V8 may have for all of the thread's objects, in MiB; with more the thread ends. */
+  /** The MiB that V8 may use for all objects of the thread, which ends when it needs more. */
   heapMb: number;
   onEvents(events: CountedEvents): void;
-  /** Called once when it has ended without being told to. */
+  /** Called once when the thread has ended by itself. */
   onLost(cause: Error): void;
 }
 
-/** One thread that holds columns of tables, as the thread sees it that has the connections. */
+/** One thread with columns, seen from the thread with the connections. */
 export class Thread {
   readonly #worker: Worker;
   readonly #statements: Statements;
   readonly #resources: ThreadResources;
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #pages = new Map<number, (page: RowPage) => void>();
-  /** Requests of the thread that are being served, by their ids. */
+  /** The requests of the thread that are being answered, by their ids. */
   readonly #served = new Map<number, AbortController>();
   #asks = 0;
   #ended: ThreadEnded | null = null;
@@ -72,12 +72,15 @@ export class Thread {
     return this.#ended !== null;
   }
 
-  /** As it was told last. */
+  /** The last reported usage. */
   get usage(): CacheUsage {
     return this.#ended === null ? this.#usage : NOTHING;
   }
 
-  /** @throws ThreadEnded, or the reason of the caller's signal when that is aborted first */
+  /**
+   * Asks a question.
+   * @throws ThreadEnded, or the reason of the caller's signal when that is aborted first
+   */
   async ask<Kind extends keyof Questions>(
     kind: Kind,
     question: Question & { kind: Kind },
@@ -90,8 +93,7 @@ export class Thread {
   }
 
   /**
-   * A page, as soon as its rows are read; the thread need not hear of that first.
-   *
+   * Returns a page as soon as its rows are read, before the thread hears of that.
    * @throws ThreadEnded, or the reason of the caller's signal when that is aborted first
    */
   async page(head: TableHead, query: RowQuery, caller?: ReadingCaller): Promise<Answered<RowPage>> {
@@ -105,7 +107,7 @@ export class Thread {
     return Promise.race([page, verdict]);
   }
 
-  /** The table is gone. */
+  /** Tells the thread that the table is gone. */
   invalidate(table: TableName): void {
     this.#post({ type: "forget", table });
   }
@@ -197,7 +199,7 @@ export class Thread {
   }
 }
 
-/** What comes from the thread's own program is what its types say. */
+/** The thread's own program sends what its types say. */
 function isAnswer<Kind extends keyof Questions>(
   _kind: Kind,
   _answer: unknown,

@@ -6,13 +6,13 @@ import { LossBackoff } from "./loss-backoff.ts";
 import { ThreadEnded } from "./thread.ts";
 
 const NEVER = new AbortController().signal;
-/** A company may lose so many threads before its other tables are refused as well. */
+/** The number of threads that a company may lose before all its tables are refused. */
 const COMPANY_LOSSES_FREE = 2;
 
 /**
- * Questions that were asked of a thread that has ended, or about tables that have ended one before, are asked one
- * at a time. So a thread that ends then has ended by the question on trial, and only that question's table is
- * refused for a while. A company that goes on with other tables is refused as a whole from its third loss on.
+ * Repeats questions one at a time: those of a thread that has ended, and those about tables that have ended one
+ * before. So the question on trial is to blame when a thread ends, and only its table is refused for a while. From
+ * its third loss on a company is refused as a whole.
  */
 export class Trials {
   readonly #tables: LossBackoff;
@@ -21,9 +21,9 @@ export class Trials {
   readonly #onRefused: () => void;
 
   /**
-   * @param options.threads how many there are; each has a line of its own
-   * @param options.firstMs how long the first refusal lasts
-   * @param options.onRefused hears of each question that is not asked
+   * @param options.threads the number of threads; each has a line of its own
+   * @param options.firstMs the milliseconds of the first refusal
+   * @param options.onRefused called for each refused question
    */
   constructor(options: { threads: number; firstMs?: number | undefined; onRefused: () => void }) {
     const { threads, firstMs, onRefused } = options;
@@ -33,7 +33,10 @@ export class Trials {
     this.#onRefused = onRefused;
   }
 
-  /** @throws AppError UNAVAILABLE while questions about the table are refused */
+  /**
+   * Throws while questions about the table are refused.
+   * @throws AppError UNAVAILABLE
+   */
   requireAdmitted({ tableId, companyId }: TableName): void {
     const table = this.#tables.refusedForMs(tableId);
     const waitMs = Math.max(table, this.#companies.refusedForMs(companyId));
@@ -42,17 +45,17 @@ export class Trials {
     throw refused(waitMs, undefined);
   }
 
-  /** Whether a question about the table has to be asked by `run` at once. */
+  /** Whether a question about the table has to go to `run` at once. */
   isOnProbation({ tableId }: TableName): boolean {
     return this.#tables.isOnProbation(tableId);
   }
 
   /**
-   * Asks a question when no other is on trial in the same thread.
-   *
-   * @param options.place that of the thread
-   * @param options.isOver whether threads end because the service does
-   * @throws AppError UNAVAILABLE when a thread ends by it, or when others about the table have ended one meanwhile
+   * Asks a question while no other is on trial in the same thread.
+   * @param options.place the place of the thread
+   * @param options.isOver whether threads end because the service ends
+   * @throws AppError UNAVAILABLE when the question ends a thread, or when others about the table have ended one
+   * meanwhile
    */
   async run<Answer>(
     table: TableName,
