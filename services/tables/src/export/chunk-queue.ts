@@ -1,8 +1,7 @@
 import { AppError } from "@workflow/errors";
 
 /**
- * Hands chunks from a source to a reader that may be slower, up to a limit ahead of it. One source and
- * one reader.
+ * Hands chunks from one source to one reader. The source may be ahead of the reader by a limited number of bytes.
  */
 export class ChunkQueue implements AsyncIterable<Buffer> {
   readonly #bytesMax: number;
@@ -15,8 +14,8 @@ export class ChunkQueue implements AsyncIterable<Buffer> {
   #wakeSource: () => void = () => {};
 
   /**
-   * @param bytesMax how much may wait to be read
-   * @param stallMs how long the source waits for a reader that takes nothing
+   * @param bytesMax the most bytes that may wait for the reader
+   * @param stallMs the milliseconds that the source waits for a reader who takes nothing
    */
   constructor({ bytesMax, stallMs }: { bytesMax: number; stallMs: number }) {
     this.#bytesMax = bytesMax;
@@ -36,13 +35,13 @@ export class ChunkQueue implements AsyncIterable<Buffer> {
     if (this.#isLeft) throw new AppError("UNAVAILABLE", "Nobody reads the export any more.");
   }
 
-  /** Nothing more comes, because everything was pushed or because of an error. */
+  /** Ends the source, because all chunks were pushed or because of an error. */
   end(outcome: { error?: unknown } = {}): void {
     this.#end ??= outcome;
     this.#wakeReader();
   }
 
-  /** Reads the chunks; leaving it early makes the source's next `push` throw. */
+  /** Reads the chunks. A reader who leaves early makes the source's next `push` throw. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
     try {
       for (;;) {
@@ -63,7 +62,7 @@ export class ChunkQueue implements AsyncIterable<Buffer> {
     }
   }
 
-  /** The reader wants nothing more. */
+  /** The reader has left. */
   leave(): void {
     this.#isLeft = true;
     this.#wakeSource();

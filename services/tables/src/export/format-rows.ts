@@ -4,18 +4,18 @@ import { isBlank } from "../domain/cell-text.ts";
 import type { Column } from "../domain/column.ts";
 import type { ExportedRow } from "../store/export-rows.ts";
 
-/** How a table is written as text. */
+/** The text form of a table. */
 export interface RowFormat {
-  /** What stands before the rows. */
+  /** The text before the rows. */
   head(columns: readonly Column[]): string;
-  /** Whole lines, one a row. */
+  /** Whole lines, one for each row. */
   rows(rows: readonly ExportedRow[], columns: readonly Column[]): string;
 }
 
 /**
- * RFC 4180: CRLF, quotes where they are needed. Values are written as they are, also those that a
- * spreadsheet takes for a formula (`=1+1`, `+…`, `-…`, `@…`): a prefix against that would change data
- * that is exported to be read by programs, and be imported again.
+ * CSV by RFC 4180: CRLF, and quotes where they are needed. Values stay as they are, even when a spreadsheet takes
+ * them for a formula (`=1+1`, `+…`, `-…`, `@…`). A prefix against that would change data that programs read and
+ * imports take back.
  */
 export const CSV: RowFormat = {
   head: (columns) => csvLines([columns.map(({ name }) => name)], columns),
@@ -45,8 +45,8 @@ function csvFields(dataJson: string, columns: readonly Column[]): string[] {
 }
 
 function csvLines(records: string[][], columns: readonly Column[]): string {
-  // A table without columns has nothing to write. A blank in the only column must not become an empty
-  // line: readers leave those out.
+  // A table without columns has no text. A blank in the only column must not become an empty line, since readers
+  // skip empty lines.
   if (columns.length === 0) return "";
   return stringify(records, { record_delimiter: "\r\n", quoted_empty: columns.length === 1 });
 }

@@ -2,23 +2,22 @@ import { AppError } from "@workflow/errors";
 
 const RETRY_AFTER_MS = 2_000;
 
-/** Memory that calls share which have to keep something until they have all of it. */
+/** The memory that calls share while each of them gathers something as a whole. */
 export interface MemoryBudget {
-  /** A part of it for one call, empty at first. */
+  /** Opens one call's part of it, which is empty at first. */
   open(): MemoryShare;
 }
 
-/** What one call holds of the budget. */
+/** One call's part of a budget. */
 export interface MemoryShare extends Disposable {
   /**
-   * Takes more.
-   *
+   * Takes more memory.
    * @throws AppError UNAVAILABLE when the calls together would hold too much
    */
   take(bytes: number): void;
 }
 
-/** Makes a budget of so many bytes for all calls together. */
+/** Makes a budget of this number of bytes for all calls together. */
 export function createMemoryBudget(bytesMax: number): MemoryBudget {
   let free = bytesMax;
   return {

@@ -8,23 +8,27 @@ import type { MemoryShare } from "./memory-budget.ts";
 /** Rows that are stored by one statement. */
 export interface RowBatch {
   count: number;
-  /** A JSON array of the rows' data in UTF-8, outside of V8's heap; nothing is left to escape. */
+  /**
+   * A JSON array of the rows' data in UTF-8, outside of V8's heap. Its text needs no more escaping.
+   */
   json: Buffer;
 }
 
-/** What one import may have. */
+/** The limits of one import. */
 export interface ImportLimits {
   maxRows: number;
-  /** Bytes that the rows may have together, as they are sent. */
+  /** The most bytes of all rows together, as they are sent. */
   bytesMax: number;
 }
 
 /** One statement of a megabyte takes about 40 ms; larger ones are not faster. */
 const BATCH_BYTES = 1024 * 1024;
-/** As many problems as a caller is told at once. */
+/** The most problems that one answer names. */
 const PROBLEMS_MAX = 50;
 
-/** Checks the rows of an import and keeps them, in their order, as they are going to be stored. */
+/**
+ * Checks the rows of an import and keeps them, in their order, in the form in which they are stored.
+ */
 export class RowGatherer {
   readonly #limits: ImportLimits;
   readonly #memory: MemoryShare;
@@ -40,7 +44,7 @@ export class RowGatherer {
     this.#memory = memory;
   }
 
-  /** How many rows there are so far, wrong ones included. */
+  /** The number of rows so far, wrong ones included. */
   get count(): number {
     return this.#count;
   }
@@ -63,9 +67,8 @@ export class RowGatherer {
   }
 
   /**
-   * All rows.
-   *
-   * @throws AppError BAD_REQUEST with what is wrong with which
+   * Returns all rows.
+   * @throws AppError BAD_REQUEST with the problems and their rows
    */
   finish(): readonly RowBatch[] {
     this.#throwProblems();

@@ -6,20 +6,23 @@ import type { WriteCause } from "./row-events.ts";
 import { refusalOf } from "./table-room.ts";
 import type { TableRoom } from "./table-room.ts";
 
-/** A row that is to be added on its own. */
+/** A single row to add. */
 export interface QueuedRow extends NewRow {
   cause: WriteCause;
 }
 
-/** What has become of rows that were added together. */
+/** The result of adding rows together. */
 export interface InsertedGroup {
-  /** The first ones, as many as the table had room for. */
+  /** The first rows, as many as the table had room for. */
   rows: readonly RowRecord[];
-  /** What is left. */
+  /** The room that is left. */
   room: TableRoom;
 }
 
-/** Adds rows to a table; it takes them from the line when it is its turn. Null when there were none. */
+/**
+ * Adds rows to a table. The rows are taken from the line when the write's turn comes. Null means that there were
+ * none.
+ */
 type Insert = (
   table: TableName,
   takeRows: () => readonly QueuedRow[],
@@ -36,24 +39,29 @@ const GROUP_ROWS_MAX = 500;
 const GROUP_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
- * Gathers rows that are to be added to one table while others are being added to it, and then adds
- * them together: they would only wait for each other, and one commit serves them all. A row that comes
- * alone waits for nothing. Rows of callers who have gone are left out.
+ * Gathers rows for one table while others are being added, and then adds them with one commit. They would only wait
+ * for each other otherwise. A row that comes alone waits for nothing. Rows of callers who have left are left out.
  */
 export class InsertQueue {
   readonly #insert: Insert;
-  /** By table; there is an entry as long as rows of it are being added or are about to be. */
+  /**
+   * The lines by table. An entry exists while rows of its table are being added, or are about to be.
+   */
   readonly #lines = new Map<string, Waiting[]>();
 
   constructor(insert: Insert) {
     this.#insert = insert;
   }
 
-  /** @throws AppError BAD_REQUEST when the table is full, and what adding the group throws */
+  /**
+   * Adds a row.
+   * @throws AppError BAD_REQUEST when the table is full, and the errors of adding the group
+   */
   add(table: TableName, row: QueuedRow, caller?: Caller): Promise<RowRecord> {
     return new Promise((resolve, reject) => {
       const waiting = { row, caller, resolve, reject };
-      // A caller in the name of another company must neither hold this line up nor join it.
+      // The company is a part of the key, so that a caller in the name of another one cannot hold this line up or
+      // join it.
       const id = `${table.companyId} ${table.tableId}`;
       const line = this.#lines.get(id);
       if (line !== undefined) {
@@ -61,7 +69,7 @@ export class InsertQueue {
         return;
       }
       this.#lines.set(id, [waiting]);
-      // The group begins in the next turn, so that requests read in this one share a commit.
+      // The group begins in the next turn of the event loop, so that requests of this turn share a commit.
       setImmediate(() => void this.#serve(table, id));
     });
   }
@@ -82,15 +90,14 @@ export class InsertQueue {
       const outcome = await this.#insert(table, takeRows);
       if (outcome !== null) line.unshift(...settle(group, outcome));
     } catch (error) {
-      // A row may not have come to its turn.
+      // Some rows may not have had their turn.
       for (const { reject } of group.length > 0 ? group : takeGroup(line)) reject(error);
     }
   }
 }
 
 /**
- * Tells the callers of a group what became of their rows, and returns those that stood behind a row for which
- * there was no room and have room themselves.
+ * Answers the callers of a group. Returns the rows that stood behind a row without room and have room themselves.
  */
 function settle(group: readonly Waiting[], { rows, room }: InsertedGroup): readonly Waiting[] {
   return group.filter(({ row, resolve, reject }, place) => {

@@ -27,8 +27,8 @@ export async function lockTable(
     const state = await lockState(transaction, head);
     if (state !== null && isSameHead(state, head)) return { head, state };
     const current = await heads.reload(table, transaction);
-    // The head cannot change under the lock. The table may have another key in another history of the
-    // database: then another table is locked.
+    // The head cannot change under the lock. In another history of the database the table may have another key, and
+    // then another table is locked.
     if (state !== null && current.tableKey === head.tableKey) return { head: current, state };
     head = current;
   }

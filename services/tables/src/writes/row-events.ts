@@ -3,25 +3,25 @@ import { isSampled } from "@workflow/tracing";
 import type { RowRecord } from "../store/rows-record.ts";
 import type { TableHead } from "../store/states.ts";
 
-/** Who or what causes a write. */
+/** The cause of a write. */
 export interface WriteCause {
   requestId: string;
   /** Its W3C trace context. */
   traceparent?: string | undefined;
-  /** The run that writes, when one does. */
+  /** The run that writes; absent for other writers. */
   runId?: string | undefined;
-  /** Names the write, so that it is made once however often it is sent; see `write-once.ts`. */
+  /** The idempotency key of the write; see `write-once.ts`. */
   key?: string | undefined;
 }
 
-/** Larger data is left out of an event, which says so. */
+/** Events leave larger data out, and say so. */
 const DATA_BYTES_MAX = 256 * 1024;
 
 export function rowCreated(head: TableHead, row: RowRecord, cause: WriteCause): NewEvent {
   return rowEvent("table.row_created", head, { row, cause });
 }
 
-/** `previous` is the row as it was before. */
+/** The event of a change. `previous` is the row before it. */
 export function rowUpdated(
   head: TableHead,
   row: RowRecord,
@@ -33,7 +33,7 @@ export function rowUpdated(
   return rowEvent("table.row_updated", head, { row, cause, more });
 }
 
-/** `row` is the row as it was at last. */
+/** The event of a deletion. `row` is the row before it. */
 export function rowDeleted(head: TableHead, row: RowRecord, cause: WriteCause): NewEvent {
   return rowEvent("table.row_deleted", head, { row, cause });
 }

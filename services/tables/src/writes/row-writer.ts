@@ -24,11 +24,13 @@ import { toRecords, writeRows } from "./write-rows.ts";
 import type { RowChanges, WrittenRows } from "./write-rows.ts";
 
 /**
- * Writes of one table that are made at a time, each on a connection. One has the lock of the table's state
- * and the next waits for it, so that no time is lost between them.
+ * The number of writes of one table that are made at a time, each on a connection. One holds the lock of the
+ * table's state, and the next one waits for it in Postgres, so that no time is lost between them.
  */
 const TABLE_WRITES_MAX = 2;
-/** The wait, together with that for a connection, is shorter than callers wait for an answer. */
+/**
+ * This wait, together with the wait for a connection, is shorter than callers wait for an answer.
+ */
 const WAIT_MS = 14_000;
 
 export interface RowWriterOptions {
@@ -157,7 +159,7 @@ export class RowWriter {
     );
   }
 
-  /** Makes a change of one row; the answer need not tell which row is missing. */
+  /** Changes one row. The error for a missing row need not name it. */
   async #writeOne(table: TableName, changes: RowChanges, cause: WriteCause): Promise<WrittenRows> {
     try {
       return await this.#write(table, changes, cause);
@@ -167,7 +169,7 @@ export class RowWriter {
     }
   }
 
-  /** The row that a single statement has changed; null when it may not be used. */
+  /** The row that a single statement has changed; null when its result may not be used. */
   async #atOnce(
     table: TableName,
     change: (head: TableHead, database: Queryable) => Promise<ChangeOutcome | null>,
@@ -177,7 +179,7 @@ export class RowWriter {
     const outcome = await change(head, this.#connections.of(table.companyId));
     // The table is gone, or has another key in another history.
     if (outcome === null || !isSameHead(outcome, head)) return null;
-    // The row's own data tells in a transaction.
+    // A transaction compares the row's own data.
     if (outcome.row === null && !outcome.mayBeFull) throw rowNotFound();
     return outcome.row;
   }
@@ -209,7 +211,7 @@ export class RowWriter {
     });
   }
 
-  /** Does something in a transaction that nobody else writes to the table beside. */
+  /** Does work in a transaction while nobody else writes to the table. */
   async #locked<Result>(
     table: TableName,
     write: (transaction: Transaction, locked: LockedTable) => Promise<Result>,
@@ -225,13 +227,14 @@ export class RowWriter {
     return result;
   }
 
-  /** Does something when it is the turn of this caller among those who write to the table. */
+  /** Does work in the caller's turn among the writers of the table. */
   async #inTurn<Result>(
     table: TableName,
     caller: Caller | undefined,
     write: () => Promise<Result>,
   ): Promise<Result> {
-    // A caller in the name of another company must not hold this table's writers up.
+    // The company is a part of the key, so that a caller in the name of another one cannot hold this table's
+    // writers up.
     const id = `${table.companyId} ${table.tableId}`;
     const end = this.#turns.takeNow(id) ?? (await this.#wait(id, caller));
     try {

@@ -2,12 +2,12 @@ import { AppError } from "@workflow/errors";
 import type { RowBytes, RowBytesMax } from "../store/row-bytes.ts";
 import type { TableState } from "../store/states.ts";
 
-/** What a table may hold, and what it and the company's other tables hold. */
+/** The limits of a table, and the present use by the table and by its company's other tables. */
 export interface TableRoom extends Pick<TableState, "maxRows" | "rowCount">, RowBytes {
   bytesMax: RowBytesMax;
 }
 
-/** The first of some rows, as many as a table has room for. */
+/** The first of these rows, as many as the table has room for. */
 export function takeFitting<Row extends { data: string }>(
   rows: readonly Row[],
   room: TableRoom,
@@ -24,27 +24,27 @@ export function takeFitting<Row extends { data: string }>(
   return taken;
 }
 
-/** The room that is left after these rows were added. */
+/** The room that is left after these rows are added. */
 export function roomAfter(room: TableRoom, rows: readonly { data: string }[]): TableRoom {
   const bytes = rows.reduce((sum, { data }) => sum + Buffer.byteLength(data), 0);
   return { ...room, rowCount: room.rowCount + rows.length, rowBytes: room.rowBytes + bytes };
 }
 
-/** Why a table has no room for a row; null when it has. */
+/** The reason why a table has no room for a row; null when it has. */
 export function refusalOf(room: TableRoom, { data }: { data: string }): AppError | null {
   if (room.rowCount >= room.maxRows) return tooManyRows(room.maxRows);
   const rowBytes = room.rowBytes + Buffer.byteLength(data);
   return tooManyBytes({ ...room, rowBytes }, room.bytesMax);
 }
 
-/** The answer when a table has no room for another row. */
+/** The error for a table without room for another row. */
 export function tooManyRows(maxRows: number): AppError {
   return new AppError("BAD_REQUEST", `Table has reached its maximum row limit of ${maxRows}`);
 }
 
 /**
- * The answer when rows would have more bytes than those of a table, or of all tables of its company, may have
- * together; null when they may have that many.
+ * The error for rows whose bytes exceed the limit of a table, or of all tables of its company; null when they do
+ * not.
  */
 export function tooManyBytes(
   { rowBytes, otherBytes }: RowBytes,

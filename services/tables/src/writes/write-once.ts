@@ -10,17 +10,19 @@ import type { LockedTable } from "./lock-table.ts";
 import type { WriteCause } from "./row-events.ts";
 import { writeRows } from "./write-rows.ts";
 
-/** A write that is made once: the same key again within 24 hours changes nothing and tells of no event. */
+/**
+ * A write with an idempotency key: the same key again within 24 hours changes nothing and makes no event.
+ */
 export interface KeyedCause extends WriteCause {
   key: string;
 }
 
-/** Whether a write is to be made once. */
+/** Whether a write has an idempotency key. */
 export function isKeyed(cause: WriteCause): cause is KeyedCause {
   return cause.key !== undefined;
 }
 
-/** Adds a row. The same key again tells the row as it was added, even when the row is gone. */
+/** Adds a row. The same key again returns the row as it was added, even when the row is gone. */
 export async function insertOnce(
   transaction: Transaction,
   locked: LockedTable,
@@ -44,7 +46,7 @@ export async function insertOnce(
   });
 }
 
-/** Changes a row. The same key again tells the row as it is now, whoever has changed it since. */
+/** Changes a row. The same key again returns the row as it is now, whoever has changed it since. */
 export async function updateOnce(
   transaction: Transaction,
   locked: LockedTable,

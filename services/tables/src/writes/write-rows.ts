@@ -15,16 +15,16 @@ import { tooManyBytes, tooManyRows } from "./table-room.ts";
 import { rowCreated, rowDeleted, rowUpdated } from "./row-events.ts";
 import type { WriteCause } from "./row-events.ts";
 
-/** What to do with a table's rows, in this order. No row is named twice. */
+/** Changes of a table's rows, in this order. No row is named twice. */
 export interface RowChanges {
   inserts?: readonly (NewRow & { cause: WriteCause })[];
   updates?: readonly RowUpdate[];
-  /** Whether updates leave the members that they do not name as they are. */
+  /** Whether updates keep the members that they do not name. */
   merge?: boolean;
   deletes?: readonly string[];
 }
 
-/** The rows as they are now, in the order in which the changes were given. */
+/** The rows as they are now, in the order of the changes. */
 export interface WrittenRows {
   inserted: readonly RowRecord[];
   updated: readonly RowRecord[];
@@ -33,11 +33,10 @@ export interface WrittenRows {
 const SCHEMA = "tables";
 
 /**
- * Writes rows of a locked table: rows, state and events, all or nothing. Events need to be woken up
- * for after the commit when `head.rowEvents` is set.
- *
- * @throws AppError BAD_REQUEST when the table has no room for the new rows, or merged data is too
- * large; NOT_FOUND when rows are missing, with `{rowIds}` of those that were missed first
+ * Writes rows of a locked table: rows, state and events, all or nothing. When `head.rowEvents` is set, callers wake
+ * the outbox after the commit.
+ * @throws AppError BAD_REQUEST when the table has no room for the new rows, or merged data is too large; NOT_FOUND
+ * when rows are missing, with `{rowIds}` of the first ones
  */
 export async function writeRows(
   transaction: Transaction,
@@ -62,7 +61,7 @@ export async function writeRows(
     rowCount: state.rowCount + inserts.length - deletes.length,
     nextPosition: state.nextPosition + inserts.length,
   });
-  // Rows that are older than the limit may exceed it; such rows may shrink.
+  // Rows from before the limit may exceed it; such rows may shrink.
   const refusal = rowBytes > state.rowBytes ? tooManyBytes({ ...state, rowBytes }, bytesMax) : null;
   if (refusal !== null) throw refusal;
   if (head.rowEvents) {
@@ -78,7 +77,7 @@ export async function writeRows(
 
 type RowsById = ReadonlyMap<string, RowRecord>;
 
-/** The rows as they are before the changes, as far as these or events need to know. */
+/** The rows before the changes, as far as the changes or events need them. */
 async function previousRows(
   transaction: Transaction,
   head: LockedTable["head"],
