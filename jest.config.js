@@ -40,5 +40,8 @@ export default {
   testSequencer: "<rootDir>/tests/support/slow-files-first.ts",
   // Modules of finished files stay in a worker's memory, and what is left is for the next test.
   workerIdleMemoryLimit: "1GB",
+  // Jest's own half a second is too short for a busy machine, which frees all modules of a worker at its end: Jest
+  // then reports a leak. A real leak keeps the worker for all of this time, and `left-behind.ts` names it.
+  workerGracefulExitTimeout: 20000,
   randomize: true,
 };

@@ -13,8 +13,8 @@ import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
 /**
- * Unsafe routes that leave nothing: a run and an agent's execution are their own records and rows are left
- * out (D51), the rest reads.
+ * Unsafe routes without an event: runs and executions are records of their own, rows are left out (D51), and the
+ * others only read.
  */
 const NOT_AUDITED = [
   "POST /workflows/{id}/plan",
@@ -32,7 +32,7 @@ const NOT_AUDITED = [
   "POST /tables/{id}/aggregate",
 ];
 
-/** What services do by themselves, which no route declares. */
+/** Actions that services take by themselves, which no route declares. */
 const OF_SERVICES = ["webhook_endpoint.disabled"];
 
 const UNSAFE = ROUTES.filter(({ method }) => method !== "GET");

@@ -45,10 +45,10 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Routes that give a role, which nobody gives with more scopes than their own (D12). */
+/** Routes that give a role; nobody gives a role with more scopes than their own (D12). */
 const GIVES_ROLES: ReadonlySet<string> = new Set(["POST /members", "PATCH /members/{userId}"]);
 
-/** Before the key is used for the first time, so that nobody remembers it as a good one. */
+/** Ends a key before its first use, so that no cache has it as a good one. */
 async function endKey(key: string, change: ReturnType<typeof sql.fragment>): Promise<void> {
   await system.database.query(sql.type(z.object({}))`
     update gateway.api_keys set ${change} where key_prefix = ${key.slice(0, 12)}
@@ -59,7 +59,7 @@ function send(route: Route, options: CallOptions) {
   return system.call(route.method, fillWithUnknown(route), { body: bodyOf(route), ...options });
 }
 
-/** A session of the role; a new one where the route would end it. */
+/** A session of the role, which is new where the route ends sessions. */
 async function sessionOf(role: Role, route: Route): Promise<CallOptions> {
   const person = people.get(role);
   if (person === undefined) throw new Error(`Nobody is ${role}.`);
@@ -145,7 +145,7 @@ describe.each(scoped)("$name", ({ route, scope }) => {
   it("lets a key of its scope alone pass", async () => {
     const answer = await send(route, { key: keys.get(scope) ?? "" });
     if (GIVES_ROLES.has(`${route.method} ${route.path}`)) {
-      // Past the scope of the route, what is asked for is refused: the role has scopes that the key lacks.
+      // The request passes the scope of the route and is refused then: the role has scopes that the key lacks.
       expect(answer).toMatchObject(FORBIDDEN);
       expect(answer.error?.message).toContain("The role viewer has scopes that the caller lacks");
       return;

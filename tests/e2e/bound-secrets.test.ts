@@ -6,14 +6,14 @@ import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 import { writtenUrls } from "../support/written-urls.ts";
 
-/* D66: a secret that is bound to hosts goes to no other one, on no way out of a run. */
+/* D66: a secret that is bound to hosts reaches no other host, on no way out of a run. */
 
 const VALUE = "sk_live_4eC39HqLyjWDarjtT1zdp7dc";
 const REFUSED = "SECRET_HOST_NOT_ALLOWED";
 
 let testDatabase: TestDatabase;
 let system: WholeSystem;
-/** Redirects to what the query asks for, and answers with what it was sent. */
+/** Redirects to the address in the query, and answers with the request. */
 let receiver: HttpDouble;
 
 beforeAll(async () => {

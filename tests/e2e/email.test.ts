@@ -10,7 +10,7 @@ import { mailStep, send } from "../support/email-steps.ts";
 
 let system: WholeSystem;
 let mail: SmtpDouble;
-/** Plays Resend. */
+/** The double of Resend. */
 let resend: HttpDouble;
 let resendAnswers: DoubleResponse[] = [];
 

@@ -28,7 +28,7 @@ describe.each(["legacy", "auto"] as const)("MCP, version negotiation %s", (era) 
     });
     const names = tools.map((tool) => tool.name);
     expect(names).not.toContain(draft);
-    // A name of another company may be the same as one of ours.
+    // A tool of another company may have the name of one of ours.
     expect(tools.every((tool) => tool.name.startsWith("tool_"))).toBe(true);
     expect(names.filter((each) => each === foreign)).toEqual([]);
   });
@@ -111,7 +111,7 @@ describe("a tool", () => {
     const client = await mcp.connect(mcp.system.acme.key, "auto", gateway.origin);
     const calling = client.callTool({ name, arguments: { name: "Ada" } });
     const runId = await waitForFirstRun(mcp.system, await mcp.workflowOf(name));
-    // Who waits when a gateway stops is answered as if the time was over.
+    // A caller that waits when a gateway stops gets the answer of an ended wait.
     const [result] = await Promise.all([calling, gateway.stop()]);
     expect(result).toMatchObject({
       content: [

@@ -161,7 +161,7 @@ describe("a provider's words", () => {
     const workflowId = await createActive(resend.system, { steps: [createContact(config)] });
     const body = { key: "NAME", value: secret };
     await resend.system.call("POST", `/workflows/${workflowId}/secrets`, { body });
-    // So much of code and message is told: the cut goes through the secret.
+    // The code and the message are cut here, right through the secret.
     for (const shown of [4, 8, 15]) {
       resend.handler = () => ({
         status: 422,
@@ -218,7 +218,7 @@ describe("a provider that is called too often", () => {
     const runs = await Promise.all(
       Array.from({ length: 60 }, () => postRun(resend.system, waiting, { input })),
     );
-    // More runs wait than the worker has places, and others go on all the same.
+    // More runs wait than the worker has places, and others go on nevertheless.
     const steps = [createContact({ connectionId: quick })];
     const done = await Promise.all(Array.from({ length: 5 }, () => resend.run(steps)));
     expect(done.map(({ status }) => status)).toEqual(done.map(() => "completed"));

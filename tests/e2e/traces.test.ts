@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 const SECRET = "do-not-tell";
-/** `kind` in OTLP. */
+/** The kinds of spans in OTLP. */
 const [INTERNAL, SERVER, CLIENT, CONSUMER] = [1, 2, 3, 5];
 const FAILED = 2;
 

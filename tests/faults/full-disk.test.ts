@@ -13,7 +13,9 @@ import { LONG } from "./support/length.ts";
 import { createSmallDisk } from "./support/small-disk.ts";
 import type { SmallDisk } from "./support/small-disk.ts";
 
-/* The disk of Postgres is full while there is work, and has room again. The parts are processes of their own. */
+/*
+ * The disk of Postgres gets full during work, and has room again. The parts are processes of their own.
+ */
 
 const ONE_OF_EACH = {
   gateway: 1,
@@ -25,7 +27,7 @@ const ONE_OF_EACH = {
   webhooks: 1,
 };
 const PATIENCE_MS = 120_000;
-/** More requests than any pages that are there already have room for. */
+/** More requests than the existing pages have room for. */
 const TRIES_MAX = 5_000;
 
 const scope = createScope();
@@ -51,7 +53,7 @@ beforeAll(async () => {
 }, LONG);
 afterAll(() => scope.close(), LONG);
 
-/** What does not fit into a page, nor becomes smaller when it is packed. */
+/** A text that fits into no page and hardly compresses. */
 const bulk = (): string => randomBytes(30_000).toString("base64");
 
 function callStep(path: string) {

@@ -141,7 +141,7 @@ describe("a system on a backup that was taken under load", () => {
         const delivered = new Set(deliveries(receiver).map(({ runId }) => runId));
         expect(runs.before.filter((runId) => !delivered.has(runId))).toEqual([]);
       },
-      // Ends whose events the bus left out as known are found again within a minute or so.
+      // Ends whose events the bus left out as known are found again within about a minute.
       { timeoutMs: 180_000, what: "the deliveries" },
     );
     const sent = Map.groupBy(deliveries(receiver), ({ runId }) => runId);

@@ -91,7 +91,7 @@ describe("parts that are started before what they need", () => {
       await untilAll(apart, says("database: "), "the loss to be told");
       await relay.open();
       await apart.parts.untilReady(STATE_TIMEOUT_MS);
-      // Nobody has ended on the way.
+      // No process has ended on the way.
       expect(pidsOf(apart)).toEqual(pids);
     },
     TIMEOUT_MS,
@@ -143,7 +143,7 @@ describe("a database that a part cannot use", () => {
       for (const reason of ["may not act as", "is not there: migrate", "this release needs"]) {
         expect(lines.filter((line) => line.includes(reason))).toHaveLength(1);
       }
-      // What is told names no password.
+      // The messages name no password.
       expect(lines.join("\n")).not.toContain(password);
       // The schema must be left as the role finds it, or it cannot be dropped.
       await admin.query(`revoke workflow_tables from ${login}`);

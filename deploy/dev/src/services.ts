@@ -37,7 +37,7 @@ export interface Infrastructure {
   log: ServiceLog;
 }
 
-/** What the services of this process share, and how each is opened. */
+/** The settings and tools that the starts of all services share. */
 interface Shared {
   readonly settings: Settings;
   readonly scope: Scope;

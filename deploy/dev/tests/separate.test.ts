@@ -28,7 +28,7 @@ const SERVICES = ["gateway", "integrations", "runs", "tables", "webhooks", "work
 afterAll(cleanUp, TIMEOUT_MS);
 
 async function place(): Promise<{ DATA_DIR: string; PORT: string }> {
-  // With a space, as in the name of a user's folder.
+  // The folder has a space, as in the name of a user's folder.
   return { DATA_DIR: join(await temporaryFolder(), "da ta"), PORT: String(await freePort()) };
 }
 
@@ -61,7 +61,7 @@ async function postJson(url: string, apiKey: string, body: object): Promise<unkn
   return (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
 }
 
-/** What one process of a service was told. */
+/** The environment of one process of a service. */
 async function environmentOf(
   parts: ReadonlyMap<number, string>,
   service: string,
@@ -77,25 +77,25 @@ async function environmentAt(pid: number | undefined): Promise<Record<string, st
   );
 }
 
-/** Sends an inbound event to a company's route that no workflow waits for; the answer. */
+/** Sends an inbound event to a company's route for which no workflow waits; returns the answer. */
 async function sendEvent({ baseUrl }: StartedSystem, companyId: string): Promise<unknown> {
   const url = baseUrl.replace("/api/v1", `/webhooks/custom/${companyId}/orders`);
   return postJson(url, "", { n: 1 });
 }
 
-/** Renewals that a process counts on its port of metrics. */
+/** The renewals that a process counts in its metrics. */
 async function renewalsAt({ METRICS_PORT: port }: Record<string, string>): Promise<string> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return /^tls_certificate_renewals_total\{outcome="used"\} (\d+)/m.exec(text)?.[1] ?? "0";
 }
 
-/** What a process tells of itself beside its state, as JSON. */
+/** The details that a process tells beside its state, as JSON. */
 async function detailsAt({ METRICS_PORT: port }: Record<string, string>): Promise<string> {
   const answer = await (await fetch(`http://127.0.0.1:${port}/readyz`)).json();
   return JSON.stringify(z.object({ details: z.unknown() }).parse(answer).details);
 }
 
-/** A run that needs every part on its way, from the making of its workflow; the last answer. */
+/** Makes a workflow and starts a run that needs every part on its way; returns the last answer. */
 async function runOnce({ baseUrl }: StartedSystem, apiKey: string): Promise<unknown> {
   const post = (path: string, body: object) => postJson(baseUrl + path, apiKey, body);
   const step = { id: "a", type: "transform", name: "A", config: { mapping: "{{input.name}}" } };
@@ -109,7 +109,7 @@ async function runOnce({ baseUrl }: StartedSystem, apiKey: string): Promise<unkn
   return post(`/workflows/${id}/run`, { mode: "sync", input: { name: "Ada" } });
 }
 
-/** The users that the sessions of the services have signed in as. */
+/** The database users of the services' sessions. */
 async function usersIn(dataDir: string): Promise<string[]> {
   const running = await findLocalPostgres(dataDir);
   const client = new Client({ connectionString: running?.connectionUri ?? "" });

@@ -23,7 +23,7 @@ const OVERLAYS = ["overlays/dev", "overlays/production"] as const;
 const FOLDERS = [...OVERLAYS, ...OVERLAYS.map((each) => `${each}/operations`)];
 const READ_CONFIG = { gateway, integrations, runs, tables, webhooks, workflows };
 const OPERATIONS_PORT = "METRICS_PORT";
-/** Of a pod's end, beyond what the code says of itself. */
+/** Seconds of a pod's end beyond those that the code names. */
 const SPARE_SECONDS = 5;
 
 const rendered = new Map<string, Manifest[]>();
@@ -139,7 +139,7 @@ describe.each(OVERLAYS)("%s", (overlay) => {
         expect(probe?.httpGet).toEqual({ path: "/livez", port: "metrics" });
       }
       expect(ports.get("metrics")).toBe(metrics);
-      // /readyz and not the health service of gRPC: that one is content while Postgres is away.
+      // The probe is /readyz: the health service of gRPC is content while Postgres is away.
       expect(main.readinessProbe?.grpc).toBeUndefined();
       expect(main.readinessProbe?.httpGet).toEqual({
         path: "/readyz",
@@ -276,7 +276,7 @@ describe.each(OVERLAYS)("operations of %s", (overlay) => {
   });
 });
 
-/** The ports of a Service, and where they lead in its pods. */
+/** The ports of a Service, and the ports of its pods behind them. */
 function servicePorts(manifests: readonly Manifest[], name: Part["name"]) {
   const service = z.object({
     spec: z.object({

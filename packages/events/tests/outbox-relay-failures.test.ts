@@ -15,8 +15,8 @@ describe("the relay", () => {
     let killed = 0;
     const bus = createRecordingBus();
     const dying = createRecordingBus(async () => {
-      // The bus has the events and the relay's session dies before the rows are deleted.
-      // So may its purge, when that is at work.
+      // The bus has the events, and the relay's session dies before the rows are deleted. The session of a purge
+      // under way dies as well.
       if (killed === 0) killed = await killIdleTransactions(outbox.database);
     });
     await outbox
@@ -65,7 +65,7 @@ describe("the relay", () => {
     });
     await outbox.startRelay(bus, { purgeIntervalMs: 20 }).drained();
     expect(idsOf(bus.published)).toEqual(ids.filter((id) => id !== poison));
-    // The others are gone, the one set aside stays to be looked at.
+    // The other rows are gone; the row that was set aside stays for people to see.
     await waitFor(async () => (await readOutbox(outbox.database, outbox.schema)).length === 1);
     expect(await outbox.statesOf([poison])).toEqual(["set aside"]);
   });
@@ -89,7 +89,7 @@ describe("the relay", () => {
     await waitFor(() => attempts >= 3);
     expect(await outbox.statesOf([failing])).toEqual(["unpublished"]);
     healed = true;
-    // `drained` would not wait for an event that is put off at the moment.
+    // `drained` does not wait for an event whose next attempt is later.
     await waitFor(() => bus.published.length === 31);
     expect(idsOf(bus.published)).toEqual([...ids, failing]);
   });
@@ -100,7 +100,7 @@ describe("an outbox that feeds several streams", () => {
     let away = true;
     const bus = createRecordingBus(async (events) => {
       if (away && events.some(({ stream }) => stream === "audit")) {
-        // Not even an answer: the worst that a consumer can do.
+        // The worst consumer never answers.
         await new Promise(() => {});
       }
     });

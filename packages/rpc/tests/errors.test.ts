@@ -15,7 +15,7 @@ function fail(): never {
   throw new Error("boom");
 }
 
-/** Serializing it throws. */
+/** A message whose serialization throws. */
 class Unserializable {
   readonly text = "";
   readonly toJSON = fail;

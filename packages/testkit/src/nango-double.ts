@@ -42,7 +42,7 @@ interface Session {
   tags: Readonly<Record<string, string>>;
 }
 
-/** What the broker has stored. */
+/** The data of the broker. */
 interface Store {
   readonly integrations: readonly string[];
   readonly sessions: Map<string, Session>;

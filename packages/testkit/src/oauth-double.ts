@@ -5,17 +5,17 @@ import type { GivenToken } from "./oauth-grants.ts";
 import { answerTroubled } from "./trouble.ts";
 import type { Trouble } from "./trouble.ts";
 
-/** How an authorization server behaves. */
+/** The behaviour of an authorization server. */
 export interface OAuthDoubleOptions {
   clientId: string;
   clientSecret: string;
-  /** Default client_secret_post. */
+  /** The client authentication; client_secret_post by default. */
   clientAuth?: "client_secret_basic" | "client_secret_post";
   /** The parameter `iss` of its answers (RFC 9207); not sent by default. */
   issuer?: string;
   /** Whether a proof key is required; true by default. */
   pkce?: boolean;
-  /** Default 3600; null leaves `expires_in` out. */
+  /** The life of an access token, 3600 by default; null leaves `expires_in` out. */
   expiresInSeconds?: number | null;
   /** Whether each use of a refresh token replaces it; true by default. */
   rotates?: boolean;
@@ -35,7 +35,7 @@ export interface OAuthDoubleOptions {
 export interface OAuthDouble {
   url: string;
   requests: HttpDouble["requests"];
-  /** The decision of a person who is sent there. */
+  /** The decision of a person at the authorization page. */
   consent: "allow" | "deny";
   /** The trouble that replaces answers to token requests; null for none. */
   trouble: Trouble | null;
@@ -47,11 +47,11 @@ export interface OAuthDouble {
   /** The highest number of concurrent token requests so far. */
   concurrencyMax(): number;
   isRevoked(token: string): boolean;
-  /** Tokens of a consent that a person gave before. */
+  /** Gives out tokens of a consent that a person gave before. */
   grant(): GivenToken;
-  /** Ends a consent, as a person would at the provider. */
+  /** Ends a consent, as a person does at the provider. */
   revoke(accessToken: string): void;
-  /** Visits an authorization URL like a browser. Returns the address of the redirect. */
+  /** Visits an authorization URL as a browser does. Returns the address of the redirect. */
   visit(authorizeUrl: string): Promise<URL>;
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ describe("the HTTP surface", () => {
 
   const path = `${API_BASE}/workflows/${WORKFLOW_ID}`;
 
-  /** Sends bytes as they are and returns everything that comes back until the connection ends. */
+  /** Sends bytes and returns everything that comes back until the connection ends. */
   async function sendRaw(text: string): Promise<string> {
     const socket = connect(test.gateway.port, "127.0.0.1");
     let received = "";

@@ -51,7 +51,7 @@ describe("what gateways hand over", () => {
       turns.push([0, 0]);
     }
     await told;
-    // Each window is told once, a tenth of a second in a pair.
+    // Each window is reported once, with a tenth of a second in each pair.
     expect(turns.reduce((sum, [windows]) => sum + windows, 0)).toBe(WINDOWS);
     for (const [windows, pairs] of turns) {
       expect(windows).toBeLessThanOrEqual(2);

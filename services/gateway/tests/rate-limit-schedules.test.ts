@@ -12,7 +12,7 @@ import {
 } from "./support/gateway-group.ts";
 import type { Created } from "./support/gateway-group.ts";
 
-/** What a schedule takes at most before everybody is asked for all that is left. */
+/** The longest time of a schedule, before all gateways are asked for the rest of the limit. */
 const SCHEDULE_MS = 30_000;
 
 type Step =
@@ -31,13 +31,13 @@ type Step =
 
 interface Timed {
   readonly step: Step;
-  /** Until the next one. */
+  /** The time until the next step. */
   readonly thenMs: number;
 }
 
 /**
- * What the decision assumes: gateways that stand still for long, die or leave do so one after the other, and the
- * next one when those that are left have taken over.
+ * The assumption of the decision: gateways that stand still for long, die or leave do so one after the other, each
+ * after the others have taken over.
  */
 class Faults {
   #until = 0;
@@ -65,7 +65,10 @@ const ask: fc.Arbitrary<Step> = fc.record({
   times: fc.integer({ min: 1, max: 4 }),
 });
 
-/** Both ways and the server together carry a gateway's beats back within 3 s, or it would be without NATS. */
+/**
+ * Both ways and the server together carry a gateway's heartbeats back within 3 s; a slower gateway counts as one
+ * without NATS.
+ */
 const slowUpTo = (up: number, down: number): fc.Arbitrary<Step> =>
   fc.record({
     kind: fc.constant("delays" as const),
@@ -102,7 +105,7 @@ function take(created: Created, step: Step): void {
   else if (step.kind === "ask") askAll(created, step.gateway, step.times);
   else if (step.kind === "still") {
     gateways.standStill(step.gateway, step.ms);
-    // What comes meanwhile is decided when it goes on, before it has read what others say.
+    // Requests of this time are decided once the gateway goes on, before it reads messages of others.
     askAll(created, step.gateway, 3);
   } else if (step.kind === "delays") gateways.setDelays(step.gateway, step.up, step.down);
   else if (gateways.live.length > 1) {
@@ -111,7 +114,9 @@ function take(created: Created, step: Step): void {
   }
 }
 
-/** Plays a schedule, waits until all is well again, and asks everybody for all that is left. */
+/**
+ * Plays a schedule, waits until all is well again, and asks all gateways for the rest of the limit.
+ */
 async function play(created: Created, schedule: readonly Timed[]): Promise<void> {
   const { gateways, world, pass } = created;
   const faults = new Faults();
@@ -130,7 +135,7 @@ async function play(created: Created, schedule: readonly Timed[]): Promise<void>
   expect(world.now).toBeLessThan(WINDOW_MS);
 }
 
-/** Plays many schedules with some gateways, in all of which no more is let through than the limit. */
+/** Plays many schedules with some gateways; in none of them more requests pass than the limit. */
 async function check(schedule: fc.Arbitrary<Timed[]>, numRuns: number): Promise<void> {
   const property = fc.asyncProperty(
     fc.integer({ min: 2, max: 4 }),

@@ -60,7 +60,7 @@ describe("a gateway", () => {
     expect(Math.max(...accepted.values())).toBe(LIMIT);
   });
 
-  /** Asks all live gateways once for each key. Answers what came of it, the fastest first. */
+  /** Asks all live gateways once for each key. Returns the decisions, the fastest first. */
   async function askOnce(created: Created): Promise<Settled[]> {
     const { gateways, pass } = created;
     const before = gateways.settled.length;

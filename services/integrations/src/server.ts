@@ -54,7 +54,7 @@ import { testAgent } from "./rpc/test-agent.ts";
 import { updateAgent } from "./rpc/update-agent.ts";
 import { verifyConnection } from "./rpc/verify-connection.ts";
 
-/** How the service is served. */
+/** The options of the server. */
 interface ServerOptions {
   /** The issuers whose tokens are accepted. */
   tokenPublicKeys: IssuerKeys;

@@ -72,7 +72,7 @@ export interface IntegrationsServiceOptions {
   /** The time limit of one exchange with an AI provider, in milliseconds; 120 s by default. */
   agentTimeoutMs?: number | undefined;
   /**
-   * How long a provider or the broker is waited for when accounts are connected or renewed; 10 s by default.
+   * How long the service waits for a provider or the broker when it connects or renews accounts; 10 s by default.
    */
   answerTimeoutMs?: number | undefined;
   /** How long callbacks of one attempt wait for each other; by default below 45 s with what they ask. */
@@ -97,7 +97,7 @@ export interface IntegrationsServiceOptions {
 
 /** A service that accepts calls. */
 export interface RunningService {
-  /** The address that it is bound to. */
+  /** The bound address. */
   grpcAddress: string;
   /** Finishes running calls and releases everything. */
   stop(): Promise<void>;
@@ -142,7 +142,7 @@ export async function startIntegrationsService(
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
-    // This comes before the server ends the calls.
+    // Scopes close in reverse: this runs before the server ends the calls.
     scope.defer(() => agents.heldCalls.stopping());
     return { grpcAddress: bound.address, stop: () => scope.close() };
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Semaphore } from "@workflow/async";
 import { newUuid } from "@workflow/db";
 import {
   answerInside,
@@ -12,8 +13,8 @@ import { failureOf, runsOf, startActionsHarness, stepCall } from "./support/acti
 import type { ActionsClient, ActionsHarness } from "./support/actions-harness.ts";
 
 /*
- * Hosts that come with a connection, as if a provider, the broker or a forged callback had named them, with
- * every way to write an address inside. A new provider whose host is the account's is one entry of SINKS.
+ * Hosts of connections, as a provider, the broker or a forged callback may name them, in every spelling of an address
+ * inside. A new provider whose host is the account's needs one entry of SINKS.
  */
 
 interface Sink {
@@ -98,7 +99,9 @@ beforeAll(async () => {
   const real = insideForms(canaries.port);
   await Promise.all(
     Object.entries(SINKS).flatMap(([sink, each]) =>
-      real.map(async (form) => outcomes.set(`${sink} ${form.name}`, await attempt(each, form))),
+      real.map(async (form) =>
+        outcomes.set(`${sink} ${form.name}`, await attemptInTurn(each, form)),
+      ),
     ),
   );
 });
@@ -108,6 +111,18 @@ afterAll(async () => {
   await provider.close();
   await canaries.close();
 });
+
+/** Attempts wait here, not for a connection of the database, where a wait of seconds fails them. */
+const slots = new Semaphore(10);
+
+async function attemptInTurn(sink: Sink, form: InsideForm) {
+  const release = await slots.acquire();
+  try {
+    return await attempt(sink, form);
+  } finally {
+    release();
+  }
+}
 
 async function attempt({ provider: id, action, inputs, fields }: Sink, form: InsideForm) {
   const credentials = { accessToken: "canary", apiKey: "canary" };

@@ -38,7 +38,7 @@ describe("credentials that the provider refuses", () => {
       details: { provider: "resend", connectionId, status: 401, code: "invalid_api_key" },
     });
     const key = { companyId: identity.companyId, connectionId };
-    // The words are the step's: they may repeat what it sent to whoever sees the connection.
+    // The provider's words belong to the step: they may repeat its inputs to readers of the connection.
     expect(await bench.harness.statusOf(key)).toEqual({
       status: "error",
       errorMessage: "Resend refused the credentials when a step used them.",

@@ -117,7 +117,7 @@ describe("an approval", () => {
   });
 
   it("that timed out says so, and cannot be decided", async () => {
-    // The wait may be over before anybody looks, so nothing here depends on seeing it.
+    // The wait may be over before the test reads it, so no expectation depends on that.
     const config = { timeoutMs: 300, onTimeout: "approve" };
     const runId = await harness.start(await harness.deploy([approval("ask", config)]));
     expect((await harness.waitForEnd(runId)).status).toBe(RunStatus.COMPLETED);

@@ -33,7 +33,7 @@ afterAll(async () => {
   await testDatabase.close();
 });
 
-/** The service on the same database, for as long as `work` takes: each call is a restart. */
+/** Runs the service on the same database while `work` goes on: each call is a restart. */
 async function withService<T>(
   identity: RunsHarness["identity"] | null,
   work: (harness: RunsHarness) => Promise<T>,

@@ -33,7 +33,7 @@ beforeAll(async () => {
 beforeEach(() => partitionSince(database, 8));
 afterAll(() => scope.close());
 
-/** Each test has a service of its own, so that others do not remove its rows. */
+/** Each test has a service of its own, so that no other service removes its rows. */
 let running = createScope();
 afterEach(async () => {
   await running.close();
@@ -53,7 +53,7 @@ function countStored(companyId: string) {
   `);
 }
 
-/** Whether the month in which a day lies still has its partition. */
+/** Whether the month of a day still has its partition. */
 async function hasMonthOf(daysAgo: number): Promise<boolean> {
   const day = new Date(Date.now() - daysAgo * 86_400_000);
   const end = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1);
@@ -173,7 +173,7 @@ describe("retention", () => {
     await untilLeft(brief, briefYoung.length);
     await waitFor(async () => (await countOrphans()) === 0);
 
-    // Whole months are removed as partitions, unless something in them is kept.
+    // A whole month is removed as a partition, unless it holds a run that is kept.
     expect(await hasMonthOf(200)).toBe(false);
     expect(await hasMonthOf(160)).toBe(true);
     expect(await hasMonthOf(130)).toBe(true);

@@ -173,7 +173,7 @@ describe("callers at the same time", () => {
       return runs.put(workflowId, { enabled: index % 2 === 0 }).catch(() => {});
     });
     await Promise.all(racing);
-    // The newest of the revisions that raced is an active one.
+    // The newest revision of the race is an active one.
     const schedule = await runs.get(workflowId);
     expect(schedule.cron === undefined).toBe(schedule.interval !== undefined);
     if (!schedule.enabled) expect(schedule.nextRunAt).toBeUndefined();

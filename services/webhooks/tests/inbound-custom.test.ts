@@ -19,7 +19,7 @@ function receivedFor(companyId: string) {
   return harness.runs.received.filter((event) => event.companyId === companyId);
 }
 
-/** What is answered to bytes that are no request that a client would send. */
+/** The answer to bytes that are no request of a usual client. */
 function sendRaw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const [host = "", port = ""] = harness.httpAddress.split(":");
@@ -158,7 +158,7 @@ describe("the custom route", () => {
     const companyId = randomUUID();
     const headers = { "x-forwarded-for": "192.0.2.2" };
     const answer = await harness.post(`custom/${companyId}/a`, "{}", headers);
-    // None of them has been given up for lack of time: the answer has not waited for that.
+    // No sender was given up for lack of time, so the answer did not wait for that.
     expect([answer.status, ended]).toEqual([200, 0]);
     for (const socket of stalled) socket.destroy();
   });

@@ -74,7 +74,7 @@ describe("a hand-over that does not succeed in time", () => {
     harness.runs.failure = away;
     await errorOf(harness.client.pauseWorkflow({ workflowId: id }, { identity, ...impatient }));
     harness.runs.failure = null;
-    // Of a paused workflow an update is not handed over.
+    // An update of a paused workflow is not handed over.
     const rename = { workflowId: id, updateMask: ["name"], name: "Renamed" };
     await waitFor(
       async () => {
@@ -120,7 +120,7 @@ describe("a hand-over that does not succeed in time", () => {
     for (let count = 0; count < 20; count += 1) {
       stuck.add((await createActive(harness.client, identity)).id);
     }
-    // Ids sort by time: in the order of ids this one comes last.
+    // Ids sort by time, so this workflow comes last in the order of ids.
     const fine = await createActive(harness.client, identity);
     harness.runs.gate = async () => {
       if (stuck.has(harness.runs.received.at(-1)?.request.workflowId ?? "")) {
@@ -147,7 +147,7 @@ describe("a hand-over that does not succeed in time", () => {
     );
     for (const id of stuck) expect(harness.runs.deployed.get(id)?.revision).toBe(1);
     harness.runs.gate = async () => {};
-    // A newer version of the execution plane may take what this one has refused an hour ago.
+    // A newer version of the execution plane may take an update that this one refused an hour ago.
     await harness.database.query(sql.unsafe`
       update workflows.workflows set refused_at = now() - interval '61 minutes'
       where id = any(${sql.array([...stuck], "uuid")})

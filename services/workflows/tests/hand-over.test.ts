@@ -72,7 +72,7 @@ describe("handing over to the execution plane", () => {
       status: DeploymentStatus.ARCHIVED,
       content: undefined,
     });
-    // The repair loop may have come across one of them and pushed it as well.
+    // The repair loop may have found one of the changes and pushed it as well.
     const revisions = harness.runs.requestsFor(id).map(({ revision }) => revision);
     expect([...new Set(revisions)]).toEqual([1, 2, 3, 4, 5]);
   });
@@ -153,7 +153,7 @@ describe("a hand-over that is slow", () => {
       { workflowId: id },
       { identity, requestId: "patient" },
     );
-    // The repair loop gives up a push after five seconds: when its second one is there, those have passed.
+    // The repair loop gives up a push after five seconds; its second push shows that they have passed.
     await waitFor(() => pushesOf(false).length >= 2, { what: "two pushes of the repair loop" });
     release();
     expect((await activation).status).toBe(WorkflowStatus.ACTIVE);

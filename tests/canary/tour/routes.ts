@@ -18,20 +18,20 @@ import type { Hide } from "../hide.ts";
 
 const withIds = z.array(z.looseObject({ id: z.string() }));
 
-/** What the tour of routes goes with. */
+/** The tools of the tour of routes. */
 export interface RoutesTour {
   hide: Hide;
-  /** Runs with much in them. */
+  /** Runs with much content. */
   runIds: readonly string[];
   /** Further objects with content. */
   known: Partial<Record<Resource, string>>;
-  /** No secret. */
+  /** A value that is no secret. */
   note: string;
 }
 
 /**
- * Asks every route for something that is there and for something that is not, in the form in which its body
- * is right, and once with a body that is not.
+ * Asks every route for an object that exists and for one that does not, with a body in the right form, and once
+ * with a wrong body.
  */
 export async function tourRoutes(
   client: WholeSystem,
@@ -100,13 +100,13 @@ async function get(
   await send(client, route, path, {});
 }
 
-/** A body whose texts are secrets that nobody has asked for: where it is refused, they are in no error. */
+/** A body whose texts are secrets; an error that refuses it holds none of them. */
 function bodyWith(body: unknown, hide: Hide): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   return { ...body, password: hide("password in any body"), apiKey: hide("key in any body") };
 }
 
-/** One request as nobody's client would send it, whatever comes of it. */
+/** Sends a request that no usual client sends; its answer may be anything. */
 async function send(
   client: WholeSystem,
   route: Route,

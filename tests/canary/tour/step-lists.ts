@@ -1,7 +1,7 @@
 import { CALL_LATER, DECLINE } from "../world.ts";
 import type { Agents } from "./agents.ts";
 
-/** What steps of the tour work with. */
+/** The objects that steps of the tour use. */
 export interface Surroundings {
   worldUrl: string;
   /** Connections by provider. */
@@ -31,7 +31,7 @@ const action = (id: string, name: string, config: object, more: object = {}) => 
 });
 const same = (id: string, value: unknown) => step(id, "transform", { mapping: value });
 
-/** One call to the world outside with every kind of secret in every part of it. */
+/** A call to the world outside with every kind of secret in every part. */
 const call = ({ worldUrl }: Surroundings, id: string, path: string, config: object = {}) =>
   action(id, "http.request", {
     method: "POST",
@@ -77,7 +77,7 @@ function providerCalls(surroundings: Surroundings) {
   return [...actions, ...requests];
 }
 
-/** Questions to agents: the secret is in what they are asked. */
+/** Questions to agents with the secret in their inputs. */
 const ask = (id: string, agentId: string, more: object = {}) =>
   step(
     id,

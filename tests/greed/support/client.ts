@@ -4,29 +4,29 @@ import { Agent, request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 
-/** What the service has answered; a body beyond what was asked for is counted, not kept. */
+/** An answer of the service; a body beyond the limit is counted, not kept. */
 export interface Reply {
   status: number;
   bytes: number;
   ms: number;
-  /** The `data` of the envelope where it is an object. */
+  /** The data of the envelope where it is an object. */
   data: Readonly<Record<string, unknown>>;
-  /** The same where it is a list. */
+  /** The data where it is a list. */
   items: readonly unknown[];
   error: { code: string; message: string } | null;
 }
 
-/** Speaks for one company. */
+/** A client of one company. */
 export interface Client {
   origin: string;
   apiKey: string;
   call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply>;
   /**
-   * As `call`, for what has to succeed, and may happen twice: a request that a busy machine gave no answer in
-   * time (503) is made again, as callers do. Rejects with any other answer, and after a minute.
+   * As `call`, for requests that have to succeed and may happen twice. A request with the answer 503 is repeated,
+   * as callers do. Rejects with any other answer, and after a minute.
    */
   must(method: string, path: string, body?: unknown): Promise<Reply>;
-  /** Starts one run, by a key under which the request may be made again. Rejects as `must`. */
+  /** Starts one run under a key with which the request may be repeated. Rejects as `must`. */
   start(workflowId: string, body?: object): Promise<Reply>;
   /** Makes and activates a workflow; returns its id. */
   activate(name: string, steps: readonly unknown[], more?: object): Promise<string>;
@@ -40,7 +40,7 @@ const envelope = z.object({
 const KEPT_BYTES_MAX = 1024 * 1024;
 const PATIENCE_MS = 60_000;
 
-/** Connects as many times as calls are made at once. */
+/** A client that opens a connection for each concurrent call. */
 export function createClient(baseUrl: string, apiKey: string): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const client: Client = {
@@ -133,7 +133,9 @@ function parse(text: string): z.output<typeof envelope> {
   return envelope.parse(JSON.parse(text));
 }
 
-/** Does something so many times, `width` at once, until the signal is aborted; counts what was done. */
+/**
+ * Does something a number of times, `width` at once, until the signal is aborted; returns how often it was done.
+ */
 export async function repeat(
   { times, width, signal }: { times: number; width: number; signal: AbortSignal },
   action: (index: number) => Promise<unknown>,
@@ -152,7 +154,7 @@ export async function repeat(
   return done;
 }
 
-/** How often each of some things was there: `3 × 200, 1 × 429 RATE_LIMITED`. */
+/** The number of each of some things: `3 × 200, 1 × 429 RATE_LIMITED`. */
 export function tally(replies: readonly Pick<Reply, "status" | "error">[]): string {
   const counts = new Map<string, number>();
   for (const { status, error } of replies) {
@@ -171,7 +173,7 @@ type ListedRun = z.output<typeof listedRun>;
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "timeout"]);
 const LOOK_MS = 100;
 
-/** Waits until a workflow's last run is over, or the case; returns how it stands then. */
+/** Waits until a workflow's last run is over, or the case; returns the run's state then. */
 export async function lastRun(
   client: Client,
   workflowId: string,
@@ -185,12 +187,12 @@ export async function lastRun(
   }
 }
 
-/** How a run stands, in words. */
+/** The state of a run, in words. */
 export function inWords({ status, error }: ListedRun): string {
   return error === null || error === undefined ? status : `${status} ${error.code}`;
 }
 
-/** Takes a workflow out of use and cancels what it has under way, as far as the case has time. */
+/** Takes a workflow out of use and cancels its runs under way, as far as the case has time. */
 export async function cancelAll(
   client: Client,
   workflowId: string,

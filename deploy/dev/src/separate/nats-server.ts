@@ -21,7 +21,7 @@ const LISTEN_TIMEOUT_MS = 20_000;
 const LOOK_INTERVAL_MS = 50;
 const LEFTOVER_TIMEOUT_MS = 10_000;
 const LEFTOVER_LOOK_MS = 500;
-/** After so long, a server counts as healthy, and its end says nothing about the next one. */
+/** After this time a server counts as healthy, and its end says nothing about the next one. */
 const HEALTHY_MS = 30_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 15_000] as const;
 const PASSWORD_BYTES = 24;

@@ -10,7 +10,7 @@ import { livezUrlOf, readyzUrlOf } from "./plan.ts";
 import type { ProcessPlan } from "./plan.ts";
 
 const END_WITH_PARENT = join(import.meta.dirname, "end-with-parent.ts");
-/** After so long, a process counts as healthy, and its end says nothing about the next one. */
+/** After this time a process counts as healthy, and its end says nothing about the next one. */
 const HEALTHY_MS = 30_000;
 const PAUSES_MS = [0, 1_000, 2_000, 5_000, 15_000] as const;
 const FATAL_LEVEL = "fatal";

@@ -63,7 +63,7 @@ export function useOutbox() {
     async stopRelays(): Promise<void> {
       await Promise.all(relays.splice(0).map((relay) => relay.stop()));
     },
-    /** What became of each event: as `readOutbox` says, or `absent`. */
+    /** The state of each event as `readOutbox` tells it, or `absent`. */
     async statesOf(ids: readonly string[]): Promise<string[]> {
       const rows = await readOutbox(outbox.database, schema);
       return ids.map((id) => rows.find((row) => row.id === id)?.state ?? "absent");

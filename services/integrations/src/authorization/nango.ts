@@ -13,48 +13,53 @@ import {
   withoutTags,
 } from "./broker-errors.ts";
 
-/** Where the broker is. */
+/** The address and the key of the broker. */
 export interface BrokerOptions {
-  /** Of Nango's API, without a slash at the end. */
+  /** The base URL of Nango's API, without a slash at the end. */
   baseUrl: string;
   secretKey: string;
 }
 
-/** As whom the broker is called by the one way out, which judges addresses by it. */
+/** The broker's name for the provider client, which judges addresses by it. */
 export const BROKER_ID = "nango";
 
-/** For whom, and about which integration, the broker is asked. */
+/** The company and the integration of a call of the broker. */
 export interface BrokerTarget {
   companyId: string;
   /** The integration's id at the broker. */
   integration: string;
 }
 
-/** What the broker has of an account. */
+/** An account at the broker. */
 export interface BrokerAccount {
   connectionId: string;
   accessToken: string;
-  /** When the access token ends; null when the broker does not say. */
+  /** The end of the access token; null when the broker does not say. */
   expiresAt: Date | null;
-  /** What the provider's token answer was. */
+  /** The provider's token answer. */
   raw: unknown;
-  /** What the broker noted on the way: parameters of the callback, what the person entered. */
+  /** Further facts that the broker noted: parameters of the callback, and entries of the person. */
   config: Readonly<Record<string, unknown>>;
 }
 
-/** Nango's API, as far as connecting accounts goes. */
+/** The part of Nango's API that connects accounts. */
 export interface Broker {
-  /** The address of a page where a person connects an account; what comes of it carries the attempt's tag. */
+  /**
+   * Returns the address of a page where a person connects an account; the new connection carries the attempt's tag.
+   */
   createConnectLink(target: BrokerTarget, attemptId: string): Promise<string>;
-  /** The connections that came of an attempt: one for each time that somebody has finished there. */
+  /** Lists the connections of an attempt: one for each time that somebody has finished there. */
   findConnections(target: BrokerTarget, attemptId: string): Promise<readonly string[]>;
-  /** @throws AuthorizationRefusedError when the broker has it no more, or can't renew it */
+  /**
+   * Returns an account, renewed where `renew` says so.
+   * @throws AuthorizationRefusedError when the broker no longer has the account, or cannot renew it
+   */
   getAccount(
     target: BrokerTarget,
     connectionId: string,
     options?: { renew: boolean },
   ): Promise<BrokerAccount>;
-  /** One that is not there is no error. */
+  /** Deletes a connection; an absent one is no error. */
   deleteConnection(target: BrokerTarget, connectionId: string): Promise<void>;
 }
 
@@ -66,7 +71,7 @@ const listAnswer = z.object({
     z.object({
       connection_id: z.string().min(1),
       provider_config_key: z.string(),
-      // Null where none were given; absent where the installation knows none.
+      // Null for a connection without tags; absent where the installation knows none.
       tags: z.record(z.string(), z.string()).nullish(),
     }),
   ),
@@ -82,10 +87,10 @@ const accountAnswer = z.object({
 });
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** The tag that ties a connection at the broker to the attempt that it came from. */
+/** The tag with the attempt that a connection at the broker comes from. */
 const ATTEMPT_TAG = "end_user_id";
 
-/** How a call is made. */
+/** A call of the broker. */
 interface Call {
   method: "GET" | "POST" | "DELETE";
   path: string;
@@ -125,7 +130,7 @@ class NangoBroker implements Broker {
     const call: Call = { method: "GET", path: "/connections", query };
     const { connections } = await this.#read(target, listAnswer, call, listFailure);
     if (connections.some(({ tags }) => tags === undefined)) throw withoutTags();
-    // An installation that does not know the filter would answer with everybody's.
+    // An installation that does not know the filter answers with the connections of everybody.
     return connections
       .filter(({ tags }) => tags?.[ATTEMPT_TAG] === attemptId)
       .filter((each) => each.provider_config_key === target.integration)

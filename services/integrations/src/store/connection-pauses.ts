@@ -7,7 +7,7 @@ import { LIVE_STATUSES } from "../domain/connection-states.ts";
 const pauseRow = z.object({
   connectionId: z.string(),
   pausedMs: z.number(),
-  /** Of the last turn that was given. */
+  /** The time until the last turn that was given. */
   busyMs: z.number(),
 });
 const turnRow = pauseRow.extend({ waitMs: z.number() });
@@ -16,16 +16,18 @@ const nothing = z.object({});
 /** How long a connection is paused, in milliseconds from now by the clock of the database. */
 export type PauseRow = z.output<typeof pauseRow>;
 
-/** The same with the wait until the turn that the caller was given. */
+/** A pause with the wait until the caller's turn. */
 export type TurnRow = z.output<typeof turnRow>;
 
-/** Without a word of the provider: doubled with each strike, to a minute. */
+/** The pause when the provider names none: doubled with each strike, to a minute. */
 const PAUSE_MS = { first: 1_000, most: 60_000 };
-/** Between two turns at first: doubled with each strike, to five seconds, and 1 % less after each turn. */
+/**
+ * The first time between two turns: doubled with each strike, to five seconds, and 1 % less after each turn.
+ */
 const SPACING_MS = { first: 50, most: 5_000, least: 1 };
-/** A provider that was content for so long has forgotten, and so do we. */
+/** After this time without a refusal, strikes are forgotten. */
 const FORGIVEN_AFTER_MS = 60_000;
-/** A pause beyond an hour is asked about again after an hour. */
+/** The longest pause; after it the provider is asked again. */
 const PAUSE_MS_MAX = 60 * 60_000;
 
 const columns = sql.fragment`
@@ -63,9 +65,9 @@ const pausedUntil = sql.fragment`
 
 /** A provider's answer to one request. */
 export interface PauseReport extends ConnectionKey {
-  /** How long it wants to be left alone; null where it does not say. */
+  /** The pause that the provider wants; null where it names none. */
   retryAfterMs: number | null;
-  /** How long ago the request was sent. */
+  /** The time since the request was sent. */
   ageMs: number;
 }
 
@@ -82,7 +84,7 @@ export async function pauseConnection(
   try {
     return await upsertPause(database, report);
   } catch (error) {
-    // It was removed between the look at it and the row.
+    // The connection was removed after the caller had read it.
     if (constraintOf(error) === "connection_pauses_connection_fkey") return null;
     throw error;
   }
@@ -92,7 +94,7 @@ async function upsertPause(
   database: Queryable,
   { companyId, connectionId, retryAfterMs, ageMs }: PauseReport,
 ): Promise<TurnRow | null> {
-  // A wait of 0, or until a time that our clock has passed, says no more than that there were too many calls.
+  // A wait of 0, or until a time in the past, says only that there were too many calls.
   const given =
     retryAfterMs === null || retryAfterMs <= 0 ? null : Math.min(retryAfterMs, PAUSE_MS_MAX);
   return database.maybeOne(sql.prepared("connection_pause", turnRow)`
@@ -167,7 +169,7 @@ export async function takeTurn(
   `);
 }
 
-/** Forgets the pause of a connection that ends. One that is removed takes its row along. */
+/** Forgets the pause of a connection that ends. A removed connection takes its row along. */
 export async function deletePause(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,
@@ -200,7 +202,7 @@ export async function listPauses(
   `);
 }
 
-/** Removes up to `limit` pauses that are forgotten; how many they were. */
+/** Removes up to `limit` forgotten pauses; returns their number. */
 export async function deleteOldPauses(database: Queryable, limit: number): Promise<number> {
   const { rowCount } = await database.query(sql.prepared("connection_pauses_purge", nothing)`
     delete from integrations.connection_pauses

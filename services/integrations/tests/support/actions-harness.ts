@@ -188,7 +188,7 @@ export function runsOf(companyId = newUuid()): Identity {
   };
 }
 
-/** A person of a company who may do what is done with connections. */
+/** A person of a company with the scopes of connections. */
 export function personOf(companyId: string): Identity {
   return {
     companyId,
@@ -197,7 +197,7 @@ export function personOf(companyId: string): Identity {
   };
 }
 
-/** A call with what tests mostly do not care about. */
+/** A call with defaults for the members that tests seldom care about. */
 export function stepCall(request: Partial<ExecuteActionRequest> & { action: string }) {
   return {
     inputsJson: "{}",

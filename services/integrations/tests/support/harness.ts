@@ -119,7 +119,7 @@ export function newIdentity(
   return { companyId: newUuid(), principal: { type: "api_key", id: newUuid() }, scopes };
 }
 
-/** What workflows publishes when one of them is archived. */
+/** The event that the workflows service publishes when a workflow is archived. */
 export function archivedEvent({ companyId }: Identity, workflowId: string) {
   const id = newId("evt_");
   const type = "workflow.archived";

@@ -47,7 +47,7 @@ export async function startAsking(
 }
 
 /** Waits until a run waits for its approval, and returns the approval. */
-export const askedBy = (harness: RunsHarness, runId: string): Promise<Approval> =>
+const askedBy = (harness: RunsHarness, runId: string): Promise<Approval> =>
   waitFor(async () => {
     const run = await harness.get(runId);
     const [first] = await approvalsOf(harness, runId);

@@ -50,7 +50,7 @@ export interface RunsHarness {
   start(workflowId: string, input?: unknown): Promise<string>;
   get(runId: string): Promise<Run>;
   waitForEnd(runId: string): Promise<Run>;
-  /** Waits for the first run of a workflow that has come to a status, and returns its id. */
+  /** Waits for the first run of a workflow in a status, and returns its id. */
   waitForRun(workflowId: string, status: RunStatus): Promise<string>;
   /** Starts one more service on the same database, as another process does. */
   startAnother(role: "api" | "worker", more?: Partial<RunsServiceOptions>): Promise<RunningService>;
@@ -65,7 +65,7 @@ export interface WorkflowContent {
   revision: number;
   version: number;
   name: string;
-  /** `{type: "api"}` unless given. */
+  /** The trigger; `{type: "api"}` by default. */
   trigger: unknown;
   inputSchema: unknown;
   outputSchema: unknown;
@@ -152,7 +152,7 @@ export async function startRunsHarness(
   };
 }
 
-/** How a service is called; by default by its callers from outside, which the gateway speaks for. */
+/** The options of a client, by default one in the name of callers from outside. */
 function clientOptions(
   { grpcAddress }: RunningService,
   tokens: TestTokens,

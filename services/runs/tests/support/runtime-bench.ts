@@ -14,25 +14,25 @@ import type { RuntimeFixture, RuntimeProcess, TestWorker, Work } from "./task-wo
 export const SHORT_LEASE_MS = 500;
 export const LONG_LEASE_MS = 60_000;
 
-/** What the tests of a runtime do with it. All that they leave is removed after each. */
+/** The tools of the tests of a runtime, whose leftovers go away after each test. */
 export interface RuntimeBench<P extends RuntimePlatform> {
   /** A process on the runtime's store. */
   open: (options: { leaseMs: number }) => Promise<RuntimeProcess<P>>;
   /** Two processes with leases of this length. */
   openTwo: (leaseMs: number) => Promise<[RuntimeProcess<P>, RuntimeProcess<P>]>;
   transaction: <T>(work: (transaction: P["transaction"]) => Promise<T>) => Promise<T>;
-  /** Stores tasks without a word to any worker, as a process does that dies after the commit. */
+  /** Stores tasks without a message to any worker, as a process does that dies after the commit. */
   dispatch: (count: number) => Promise<string[]>;
-  /** Stores tasks of one company, says so, and tells which of them were handed to a worker. */
+  /** Stores tasks of one company and announces them; returns which of them went to a worker. */
   dispatchTold: (
     runtime: TaskRuntimePort<P>,
     count: number,
     companyId?: string,
   ) => Promise<{ runIds: string[]; handedOver: ReadonlySet<string> }>;
   dispatchOne: (runtime: TaskRuntimePort<P>) => Promise<string>;
-  /** Stores a task that a worker of the process has taken; waits until one takes any. */
+  /** Stores a task for a worker of the process; waits until a worker takes one. */
   dispatchHandedOver: (runtime: TaskRuntimePort<P>) => Promise<string>;
-  /** Has a task removed after the test that was stored otherwise. */
+  /** Lets a task that was stored otherwise be removed after the test. */
   remember: (runId: string) => void;
   /** Starts a worker, for 50 tasks at a time by default. */
   startWorker: (
@@ -40,9 +40,9 @@ export interface RuntimeBench<P extends RuntimePlatform> {
     work: Work,
     concurrency?: number,
   ) => Promise<TestWorker<P>>;
-  /** Has a worker stopped after the test that was started otherwise. */
+  /** Lets a worker that was started otherwise be stopped after the test. */
   keep: (worker: RuntimeWorker<P>) => void;
-  /** Aborted when the test under way is over. */
+  /** A signal that is aborted at the end of the test under way. */
   over: () => AbortSignal;
   statusOf: (process: RuntimeProcess<P>, runId: string) => Promise<TaskStatus | null>;
 }

@@ -6,7 +6,10 @@ import { LONG_LEASE_MS, SHORT_LEASE_MS, tasksOf } from "../support/runtime-bench
 import type { RuntimeBench } from "../support/runtime-bench.ts";
 import { finish, untilAborted } from "../support/task-workers.ts";
 
-/** What every adapter of the port `TaskRuntime` promises: whose turn it is, and what goes to a free worker of the same process. */
+/**
+ * The promises of every adapter of the port `TaskRuntime` about turns, and about tasks for a free worker of the
+ * same process.
+ */
 export function describeTaskHandOver<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
   describeHandOvers(bench);
   describeSlotLimits(bench);
@@ -124,7 +127,7 @@ function describeCompanyTurns<P extends RuntimePlatform>(bench: RuntimeBench<P>)
     const process = await open({ leaseMs: LONG_LEASE_MS });
     const greedy = newUuid();
     const modest = [newUuid(), newUuid()];
-    // More than a claim looks at, and all of them older.
+    // More tasks than a claim reads, all of them older.
     const many = await dispatchTold(process.runtime, 400, greedy);
     const few: string[] = [];
     for (const companyId of modest) {

@@ -52,7 +52,7 @@ function describeTakeOvers<P extends RuntimePlatform>(bench: RuntimeBench<P>): v
     const first = await startWorker(stalled, untilAborted);
     const runId = await dispatchOne(stalled.runtime);
     const lease = await waitFor(() => first.leases[0] ?? null);
-    // Another process ends the run, without a word to this one.
+    // Another process ends the run without a message to this one.
     const { runtime } = other;
     await transaction((transaction) => runtime.cancel(transaction, [runId]));
     await waitFor(() => lease.signal.aborted, { what: "the signal to be aborted" });
@@ -64,7 +64,7 @@ function describeLongLeases<P extends RuntimePlatform>(bench: RuntimeBench<P>): 
   const { dispatch, dispatchOne, openTwo, startWorker, statusOf, transaction } = bench;
 
   it("keeps a task that takes many leases' time with its worker", async () => {
-    // Long enough that a pause of the machine does not outlast it.
+    // This lease outlasts a pause of the machine.
     const leaseMs = 2 * SHORT_LEASE_MS;
     const [process, other] = await openTwo(leaseMs);
     const later = new Date(Date.now() + 4 * leaseMs);
@@ -184,7 +184,7 @@ function describeReturnedTasks<P extends RuntimePlatform>(bench: RuntimeBench<P>
     const runId = await dispatchOne(process.runtime);
     await waitFor(async () => (await statusOf(process, runId)) === null);
     const [start = 0, second = 0, third = 0] = times;
-    // By the pauses themselves, since a busy machine only makes the times between them longer.
+    // The test reads the pauses themselves, since a busy machine only makes the times between them longer.
     expect(second - start).toBeGreaterThanOrEqual(500);
     expect(third - second).toBeGreaterThanOrEqual(1_000);
     expect(worker.leases.map(({ takeovers }) => takeovers)).toEqual([0, 0, 0]);

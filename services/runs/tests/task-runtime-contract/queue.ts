@@ -6,7 +6,10 @@ import { LONG_LEASE_MS, SHORT_LEASE_MS, tasksOf } from "../support/runtime-bench
 import type { RuntimeBench } from "../support/runtime-bench.ts";
 import { finish } from "../support/task-workers.ts";
 
-/** What every adapter of the port `TaskRuntime` promises: how tasks come to workers, rest, and are woken. */
+/**
+ * The promises of every adapter of the port `TaskRuntime` about the way of tasks to workers, their rest, and their
+ * wake-ups.
+ */
 export function describeTaskQueue<P extends RuntimePlatform>(bench: RuntimeBench<P>): void {
   describeClaims(bench);
   describeParking(bench);
@@ -78,7 +81,7 @@ function describeParking<P extends RuntimePlatform>(bench: RuntimeBench<P>): voi
     const process = await open({ leaseMs: LONG_LEASE_MS });
     const times: number[] = [];
     const worker = await startWorker(process, async ({ lease, settle }) => {
-      // Before it is written: when the word of that comes, some of the time may be over.
+      // The time is read before the write: some of it may be over when the write is confirmed.
       times.push(performance.now());
       await settle(
         worker.leases.length === 1 ? { lease, next: "park", forMs: 300 } : { lease, next: "done" },
@@ -88,7 +91,7 @@ function describeParking<P extends RuntimePlatform>(bench: RuntimeBench<P>): voi
     await waitFor(() => worker.leases.length === 2, { what: "the second claim" });
     await waitFor(async () => (await statusOf(process, runId)) === null);
     const [parkedAt = 0, claimedAt = 0] = times;
-    // The store's clock and ours may tick apart by a few milliseconds.
+    // The clocks of the store and of this process may differ by a few milliseconds.
     expect(claimedAt - parkedAt).toBeGreaterThan(250);
     expect(worker.leases[1]?.takeovers).toBe(0);
   });
@@ -122,7 +125,7 @@ function describeWakeUps<P extends RuntimePlatform>(bench: RuntimeBench<P>): voi
         return;
       }
       await woken.promise;
-      // Progress on the way must not forget it either.
+      // Progress on the way must not lose the wake-up either.
       await settle({ lease, next: "keep" });
       await settle({ lease, next: "park", forMs: null });
     });

@@ -22,7 +22,7 @@ export interface Answered {
   headers: Headers;
 }
 
-/** The service with doubles of the ones that it calls. */
+/** The service with doubles of the services that it calls. */
 export interface InboundHarness extends AsyncDisposable {
   runs: RunsDouble;
   accounts: AccountsDouble;

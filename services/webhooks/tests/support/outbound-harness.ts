@@ -55,7 +55,7 @@ export interface EndpointSpec {
   oldSecret?: string;
 }
 
-/** A delivery as it is stored. */
+/** A stored delivery. */
 export type StoredDelivery = z.output<typeof deliveryRow>;
 
 /** A webhooks service on a database of its own, with the runs service as a double. */

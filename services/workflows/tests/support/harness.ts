@@ -36,7 +36,7 @@ export interface Harness {
 export async function startHarness(): Promise<Harness> {
   const testDatabase = await createTestDatabase();
   const tokens = createTestTokens();
-  // A port of its own, so that the double can go away and come back.
+  // A fixed port lets the double go away and come back.
   const runs = new RunsDouble(tokens.publicKeys, `127.0.0.1:${await freePort()}`);
   await runs.start();
   const grpcAddress = `127.0.0.1:${await freePort()}`;

@@ -19,7 +19,7 @@ export interface HeldCalls {
    * @param admittedFrom when the database was asked, by performance.now(); the lease ends no earlier
    */
   hold(claim: string, stop: AbortController, admittedFrom: number): HeldCall;
-  /** From now on `isStopping` is true. */
+  /** Makes `isStopping` true from now on. */
   stopping(): void;
 }
 
@@ -30,7 +30,7 @@ export interface HeldCall {
   readonly letGo: () => void;
 }
 
-/** The call no longer belongs to this process. */
+/** The error of a call that no longer belongs to this process. */
 export class LostClaimError extends AppError {
   constructor() {
     super("UNAVAILABLE", "The question was given up, as its record could not be kept.");
@@ -39,13 +39,16 @@ export class LostClaimError extends AppError {
 
 interface Holding {
   stop: AbortController;
-  /** By performance.now(). */
+  /** The end of the lease, by performance.now(). */
   heldUntil: number;
 }
 
-/** A renewal may fail a few times. */
+/** A lease has time for several renewals, a few of which may fail. */
 const RENEWALS_PER_LEASE = 6;
-/** A connection that drops everything fails by no limit of the server, so another one is tried in time. */
+/**
+ * No limit of the server ends a call on a connection that drops everything. After this share of a lease another
+ * connection is tried.
+ */
 const PATIENCES_PER_LEASE = 3;
 /** How long calls may take to report their end when the process ends. */
 const LAST_WORDS_MS = 5_000;
@@ -64,7 +67,7 @@ export function startHeldCalls(
     await renewHoldings(database, holdings, { leaseMs, logger });
     endOverdue(holdings);
   };
-  // Runs apart from renewals, which may take long: a lease ends when it ends.
+  // This timer runs apart from renewals, which may take long: a lease ends on time.
   const watch = setInterval(() => endOverdue(holdings), leaseMs / RENEWALS_PER_LEASE);
   const ending = new AbortController();
   const { done } = loop({
@@ -127,7 +130,7 @@ async function renewHoldings(
   }
 }
 
-/** A later result of the work is ignored. */
+/** Rejects when the work takes too long, and ignores its later result. */
 async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
