@@ -50,6 +50,7 @@ export type { JsonSchemaResult, JsonSchemaValidator } from "./json-schema.ts";
 export { NAMING_KEYWORDS } from "./json-schema-places.ts";
 export { listExpressions } from "./list-expressions.ts";
 export { DEFINITION_LIMITS } from "./limits.ts";
+export { nestedBlocks } from "./nested-blocks.ts";
 export { planDefinition, planDefinitionInTurns } from "./plan/plan-definition.ts";
 export type { DefinitionPlan, PlanOptions } from "./plan/plan-definition.ts";
 export type { NamedConnection, PlannedStep } from "./plan/plan-steps.ts";

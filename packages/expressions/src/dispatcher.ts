@@ -61,35 +61,67 @@ const PATIENCE_MS = 50;
 
 /** Makes a dispatcher; its processes start when they are needed. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { queues, processes, timeoutMs, memoryMiB } = options;
-  /** Processes that one company may keep while others have none. */
-  const companyShare = Math.max(1, Math.floor(processes / 2));
-  const members = new Set<Member>();
-  let watching: NodeJS.Timeout | undefined;
-  let woken = false;
-  let closed = false;
+  return new ProcessDispatcher(options);
+}
 
-  const startMember = (): Member => {
-    const evaluator = options.startEvaluator({
-      onAnswer: (answer) => settle(member, answer),
-      onCrash: () => fail(member, outOfMemory(memoryMiB)),
-      onFailure: (error) => fail(member, error),
+class ProcessDispatcher implements Dispatcher {
+  readonly #queues: CompanyQueues;
+  readonly #options: DispatcherOptions;
+  readonly #processes: number;
+  readonly #timeoutMs: number;
+  readonly #memoryMiB: number;
+  /** Processes that one company may keep while others have none. */
+  readonly #companyShare: number;
+  readonly #members = new Set<Member>();
+  #watching: NodeJS.Timeout | undefined;
+  #woken = false;
+  #closed = false;
+
+  constructor(options: DispatcherOptions) {
+    const { queues, processes, timeoutMs, memoryMiB } = options;
+    this.#options = options;
+    this.#queues = queues;
+    this.#processes = processes;
+    this.#timeoutMs = timeoutMs;
+    this.#memoryMiB = memoryMiB;
+    this.#companyShare = Math.max(1, Math.floor(processes / 2));
+  }
+
+  get running(): number {
+    return [...this.#members].filter((member) => !isIdle(member)).length;
+  }
+
+  async close(): Promise<Job[]> {
+    this.#closed = true;
+    clearInterval(this.#watching);
+    const ending = [...this.#members].map(({ evaluator }) => evaluator.kill());
+    const unfinished = [...this.#members].flatMap(({ jobs }) => jobs.splice(0));
+    this.#members.clear();
+    await Promise.all(ending);
+    return unfinished;
+  }
+
+  #startMember(): Member {
+    const evaluator = this.#options.startEvaluator({
+      onAnswer: (answer) => this.#settle(member, answer),
+      onCrash: () => this.#fail(member, outOfMemory(this.#memoryMiB)),
+      onFailure: (error) => this.#fail(member, error),
     });
     const since = performance.now();
     const state = { warm: false, answered: 0, jobs: [], since, cpuFrom: null, dropping: false };
     const member: Member = { evaluator, ...state };
-    members.add(member);
+    this.#members.add(member);
     return member;
-  };
+  }
 
   /** Ends a process; answers what it had not finished. */
-  const end = (member: Member): Job[] => {
-    members.delete(member);
+  #end(member: Member): Job[] {
+    this.#members.delete(member);
     void member.evaluator.kill();
     return member.jobs.splice(0);
-  };
+  }
 
-  const settle = (member: Member, answer: EvaluatorAnswer): void => {
+  #settle(member: Member, answer: EvaluatorAnswer): void {
     if (answer === "ready") {
       member.warm = true;
       beginTime(member);
@@ -104,158 +136,149 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       member.answered += 1;
       finish(job, () => job.resolve(answer));
     }
-    if (isIdle(member)) wake();
-  };
+    if (isIdle(member)) this.wake();
+  }
 
   /** A process that others had used may have failed for what they left in it: one more try (M4). */
-  const fail = (member: Member, error: Error): void => {
-    if (!members.has(member)) return;
-    const [first, ...others] = end(member);
+  #fail(member: Member, error: Error): void {
+    if (!this.#members.has(member)) return;
+    const [first, ...others] = this.#end(member);
     if (first !== undefined && member.answered > 0 && !first.alone) {
       first.alone = true;
-      queues.putBack([first, ...others]);
+      this.#queues.putBack([first, ...others]);
     } else {
-      queues.putBack(others);
+      this.#queues.putBack(others);
       if (first !== undefined) finish(first, () => first.reject(error));
     }
-    wake();
-  };
+    this.wake();
+  }
 
-  const timeOut = (member: Member): void => {
-    const [first, ...others] = end(member);
-    queues.putBack(others);
-    if (first !== undefined) finish(first, () => first.reject(tooLong(timeoutMs)));
-  };
+  #timeOut(member: Member): void {
+    const [first, ...others] = this.#end(member);
+    this.#queues.putBack(others);
+    if (first !== undefined) finish(first, () => first.reject(tooLong(this.#timeoutMs)));
+  }
 
-  const runningOf = (companyId: string): number =>
-    [...members].filter(({ jobs }) => jobs[0]?.companyId === companyId).length;
+  #runningOf(companyId: string): number {
+    return [...this.#members].filter(({ jobs }) => jobs[0]?.companyId === companyId).length;
+  }
 
   /** Whoever has the fewest processes; among equals who has waited longest for a turn. */
-  const nextCompany = (): string | undefined => {
+  #nextCompany(): string | undefined {
     let next: string | undefined;
     let fewest = Number.POSITIVE_INFINITY;
-    for (const companyId of queues.companies()) {
-      const running = runningOf(companyId);
+    for (const companyId of this.#queues.companies()) {
+      const running = this.#runningOf(companyId);
       if (running < fewest) [next, fewest] = [companyId, running];
       if (fewest === 0) break;
     }
     return next;
-  };
+  }
 
-  const findMember = (job: Job): Member | undefined => {
-    const idle = [...members].find(isIdle);
+  #findMember(job: Job): Member | undefined {
+    const idle = [...this.#members].find(isIdle);
     if (!job.alone && idle !== undefined) return idle;
-    if (job.alone && idle !== undefined && members.size >= processes) end(idle);
-    return members.size < processes ? startMember() : undefined;
-  };
+    if (job.alone && idle !== undefined && this.#members.size >= this.#processes) this.#end(idle);
+    return this.#members.size < this.#processes ? this.#startMember() : undefined;
+  }
 
   /** The first company's next job, and, for as long as there is room, those whose turn comes then. */
-  const takeBatch = (companyId: string): Job[] => {
+  #takeBatch(companyId: string): Job[] {
     // Spread over the processes that may be had, so that a slow one holds up little.
-    const share = Math.min(BATCH_MAX, Math.ceil(queues.size / processes));
-    const first = queues.takeFirst(companyId);
+    const share = Math.min(BATCH_MAX, Math.ceil(this.#queues.size / this.#processes));
+    const first = this.#queues.takeFirst(companyId);
     if (first === undefined || first.alone) return first === undefined ? [] : [first];
     const batch = [first];
     while (batch.length < share) {
-      const next = queues.nextInTurn();
+      const next = this.#queues.nextInTurn();
       if (next === undefined || next.alone) break;
-      queues.takeFirst(next.companyId);
+      this.#queues.takeFirst(next.companyId);
       batch.push(next);
     }
     return batch;
-  };
+  }
 
-  const dispatch = (): void => {
-    for (let companyId = nextCompany(); companyId !== undefined; companyId = nextCompany()) {
-      const job = queues.first(companyId);
-      const member = job && findMember(job);
+  #dispatch(): void {
+    for (
+      let companyId = this.#nextCompany();
+      companyId !== undefined;
+      companyId = this.#nextCompany()
+    ) {
+      const job = this.#queues.first(companyId);
+      const member = job && this.#findMember(job);
       if (member === undefined) break;
-      member.jobs = takeBatch(companyId);
+      member.jobs = this.#takeBatch(companyId);
       beginTime(member);
       member.evaluator.send(member.jobs.map(({ request }) => request));
     }
-    watch();
-  };
+    this.#watch();
+  }
 
   /** Runs once per turn of the event loop, so that requests made together travel together. */
-  const wake = (): void => {
-    if (woken || closed) return;
-    woken = true;
+  wake(): void {
+    if (this.#woken || this.#closed) return;
+    this.#woken = true;
     setImmediate(() => {
-      woken = false;
-      if (!closed) dispatch();
+      this.#woken = false;
+      if (!this.#closed) this.#dispatch();
     });
-  };
+  }
 
-  const watch = (): void => {
-    const isBusy = [...members].some((member) => !isIdle(member));
-    if (isBusy && watching === undefined) {
+  #watch(): void {
+    const isBusy = [...this.#members].some((member) => !isIdle(member));
+    if (isBusy && this.#watching === undefined) {
       // Answers that came while this thread was busy are heard first.
-      watching = setInterval(() => setImmediate(look), WATCH_MS);
+      this.#watching = setInterval(() => setImmediate(() => this.#look()), WATCH_MS);
     } else if (!isBusy) {
-      clearInterval(watching);
-      watching = undefined;
+      clearInterval(this.#watching);
+      this.#watching = undefined;
     }
-  };
+  }
 
-  const look = (): void => {
-    if (closed) return;
+  #look(): void {
+    if (this.#closed) return;
     const now = performance.now();
-    for (const member of members) {
+    for (const member of this.#members) {
       const ranMs = now - member.since;
       if (isIdle(member)) continue;
-      if (isLate(member, ranMs, timeoutMs)) timeOut(member);
-      else if (member.warm && ranMs > PATIENCE_MS) relieve(member);
+      if (isLate(member, ranMs, this.#timeoutMs)) this.#timeOut(member);
+      else if (member.warm && ranMs > PATIENCE_MS) this.#relieve(member);
     }
-    dispatch();
-    makeRoom(now);
-  };
+    this.#dispatch();
+    this.#makeRoom(now);
+  }
 
   /** Those behind a slow evaluation need not wait for it; one that was given up is not finished. */
-  const relieve = (member: Member): void => {
+  #relieve(member: Member): void {
     const [first, ...behind] = member.jobs;
-    queues.putBack(behind);
+    this.#queues.putBack(behind);
     if (first?.done === true) {
-      end(member);
+      this.#end(member);
     } else if (behind.length > 0) {
       member.jobs = member.jobs.slice(0, 1);
       member.dropping = true;
       member.evaluator.send("drop");
     }
-  };
+  }
 
   /** Who has no process gets one of a company that has more than its share. */
-  const makeRoom = (now: number): void => {
-    const isStarved = queues.companies().some((companyId) => runningOf(companyId) === 0);
+  #makeRoom(now: number): void {
+    const isStarved = this.#queues
+      .companies()
+      .some((companyId) => this.#runningOf(companyId) === 0);
     if (!isStarved) return;
-    const victim = [...members]
+    const victim = [...this.#members]
       .filter(({ jobs: [job], since, warm }) => {
         if (job === undefined || job.preempted || !warm || now - since < PATIENCE_MS) return false;
-        return runningOf(job.companyId) > companyShare;
+        return this.#runningOf(job.companyId) > this.#companyShare;
       })
       .toSorted((one, other) => other.since - one.since)[0];
     if (victim === undefined) return;
-    const jobs = end(victim);
+    const jobs = this.#end(victim);
     if (jobs[0] !== undefined) jobs[0].preempted = true;
-    queues.putBack(jobs);
-    dispatch();
-  };
-
-  return {
-    wake,
-    get running() {
-      return [...members].filter((member) => !isIdle(member)).length;
-    },
-    async close() {
-      closed = true;
-      clearInterval(watching);
-      const ending = [...members].map(({ evaluator }) => evaluator.kill());
-      const unfinished = [...members].flatMap(({ jobs }) => jobs.splice(0));
-      members.clear();
-      await Promise.all(ending);
-      return unfinished;
-    },
-  };
+    this.#queues.putBack(jobs);
+    this.#dispatch();
+  }
 }
 
 function beginTime(member: Member): void {

@@ -85,18 +85,7 @@ export function connectBackends(
   const toWebhooks = service("webhooks", options.webhooksGrpcAddress);
   const runs = connect(RunsServiceService, toRuns);
   const tables = connect(TablesServiceService, toTables);
-  const rows = createRpcClient(RowsServiceService, {
-    ...toTables,
-    maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
-    defaultTimeoutMs: ROWS_TIMEOUT_MS,
-    // What is answered from columns in memory, so that one replica holds the columns of a table (ADR 75).
-    affinity: {
-      queryRows: ({ tableId }) => tableId,
-      listDistinctValues: ({ tableId }) => tableId,
-      aggregateRows: ({ tableId }) => tableId,
-    },
-  });
-  scope.defer(() => rows.close());
+  const rows = connectRows(toTables, scope);
   return {
     workflows: connect(WorkflowsServiceService, toWorkflows),
     dashboards: connect(DashboardsServiceService, toWorkflows),
@@ -121,4 +110,24 @@ export function connectBackends(
     rowInserts: createRowBatcher(rows),
     imports: createTableImporter(tables),
   };
+}
+
+/** A client of the rows of tables, whose messages may be large. */
+function connectRows(
+  toTables: RpcClientOptions,
+  scope: Scope,
+): RpcClient<typeof RowsServiceService> {
+  const rows = createRpcClient(RowsServiceService, {
+    ...toTables,
+    maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
+    defaultTimeoutMs: ROWS_TIMEOUT_MS,
+    // What is answered from columns in memory, so that one replica holds the columns of a table (ADR 75).
+    affinity: {
+      queryRows: ({ tableId }) => tableId,
+      listDistinctValues: ({ tableId }) => tableId,
+      aggregateRows: ({ tableId }) => tableId,
+    },
+  });
+  scope.defer(() => rows.close());
+  return rows;
 }

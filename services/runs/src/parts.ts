@@ -64,7 +64,51 @@ export interface Parts {
 
 /** Opens what both halves need. The scope closes it again. */
 export async function openParts(options: RunsServiceOptions, scope: Scope): Promise<Parts> {
-  const { databaseUrl, databasePoolSize, logger, bus } = options;
+  const { logger, bus } = options;
+  const { database, engineDatabase } = await openDatabases(options, scope);
+  await keepPartitions(database, logger, scope);
+  const relay = createOutboxRelay({
+    database,
+    schema: "runs",
+    stream: "runs",
+    bus,
+    logger,
+    metricsRegistry: options.metricsRegistry,
+  });
+  scope.defer(() => relay.stop());
+  const engineMetrics = options.metricsRegistry && createEngineMetrics(options.metricsRegistry);
+  const runtime = createRuntime(options, { database, engineDatabase, engineMetrics });
+  const deployments = createDeploymentCache(database, logger, options.metricsRegistry);
+  const pools = await startWorkerPools({ database, logger }, scope);
+  return {
+    database,
+    engineDatabase,
+    runtime,
+    engineMetrics,
+    pools,
+    acceptedRuns: createAcceptedRuns({ runtime, pools, deployments }),
+    wakeUps: createWakeUps({ database, runtime, logger }),
+    deployments,
+    endedRuns: createEndedRuns(),
+    backlog: new Backlog({
+      database,
+      pendingMax: options.companyBacklogMax ?? COMPANY_BACKLOG_MAX,
+      logger,
+    }),
+    descendantsMax: options.descendantsMax ?? DESCENDANTS_MAX,
+    endHooks: [releaseSlots, wakeParents, recordScheduleOutcomes],
+    onEvents: () => relay.wake(),
+    tracer: options.tracer,
+    now: options.now ?? (() => new Date()),
+  };
+}
+
+/** Opens the service's database twice: for callers, and for the engine, which must not wait for these. */
+async function openDatabases(
+  options: RunsServiceOptions,
+  scope: Scope,
+): Promise<Pick<Parts, "database" | "engineDatabase">> {
+  const { databaseUrl, databasePoolSize, logger } = options;
   const database = await openDatabase({
     connectionUri: databaseUrl,
     role: DATABASE_ROLE,
@@ -99,18 +143,19 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     scope.defer(() => engineDatabase.end());
     scope.defer(watchPool(options.metricsRegistry, "runs-engine", engineDatabase));
   }
-  await keepPartitions(database, logger, scope);
-  const relay = createOutboxRelay({
+  return { database, engineDatabase };
+}
+
+function createRuntime(
+  options: RunsServiceOptions,
+  {
     database,
-    schema: "runs",
-    stream: "runs",
-    bus,
-    logger,
-    metricsRegistry: options.metricsRegistry,
-  });
-  scope.defer(() => relay.stop());
-  const engineMetrics = options.metricsRegistry && createEngineMetrics(options.metricsRegistry);
-  const runtime = createPostgresTaskRuntime({
+    engineDatabase,
+    engineMetrics,
+  }: Pick<Parts, "database" | "engineDatabase" | "engineMetrics">,
+): TaskRuntime {
+  const { databaseUrl, logger } = options;
+  return createPostgresTaskRuntime({
     database,
     workerDatabase: engineDatabase,
     logger,
@@ -127,29 +172,6 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
         onError: (error) => logger.warn({ err: error }, "notifications are interrupted"),
       }),
   });
-  const deployments = createDeploymentCache(database, logger, options.metricsRegistry);
-  const pools = await startWorkerPools({ database, logger }, scope);
-  return {
-    database,
-    engineDatabase,
-    runtime,
-    engineMetrics,
-    pools,
-    acceptedRuns: createAcceptedRuns({ runtime, pools, deployments }),
-    wakeUps: createWakeUps({ database, runtime, logger }),
-    deployments,
-    endedRuns: createEndedRuns(),
-    backlog: new Backlog({
-      database,
-      pendingMax: options.companyBacklogMax ?? COMPANY_BACKLOG_MAX,
-      logger,
-    }),
-    descendantsMax: options.descendantsMax ?? DESCENDANTS_MAX,
-    endHooks: [releaseSlots, wakeParents, recordScheduleOutcomes],
-    onEvents: () => relay.wake(),
-    tracer: options.tracer,
-    now: options.now ?? (() => new Date()),
-  };
 }
 
 /** A run is accepted or executed only after its partition exists, and none lacks one later. */

@@ -12,6 +12,7 @@ import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
 import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
 import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
+import type { RpcServer } from "@workflow/rpc";
 import { AnswerTurns, rpcRequestMetrics } from "@workflow/service";
 import type { ServiceContext } from "./context.ts";
 import { ENDED_CHANNEL } from "./engine/ended-runs.ts";
@@ -76,21 +77,9 @@ export async function startApi(
   scope: Scope,
 ): Promise<string> {
   const { database, endedRuns } = parts;
-  const { databaseUrl, logger } = options;
+  const { logger } = options;
   const watching = startWatching(options, database, scope);
-  const subscription = await listen({
-    connectionUri: databaseUrl,
-    role: DATABASE_ROLE,
-    channels: [ENDED_CHANNEL],
-    onNotification: (_channel, payload) => {
-      const runIds = payload.split(",");
-      endedRuns.announce(runIds);
-      if (watching.watcher.watches(runIds)) watching.poll();
-    },
-    onReconnect: () => endedRuns.recheck(),
-    onError: (error) => logger.warn({ err: error }, "notifications are interrupted"),
-  });
-  scope.defer(() => subscription.stop());
+  await followEndedRuns(options, { endedRuns, ...watching }, scope);
   scope.loop({
     name: "purge-idempotency-keys",
     intervalMs: KEYS_INTERVAL_MS,
@@ -122,8 +111,40 @@ export async function startApi(
     watcher: watching.watcher,
     readings: new AnswerTurns(options.reading ?? READING_BYTES, options.reading?.waitMs),
   };
-  const server = createRpcServer({
-    logger,
+  const server = createServer(options, database);
+  scope.defer(() => server.close());
+  // Waiting callers are answered while the server can still send.
+  scope.defer(() => endedRuns.endWaits());
+  addServices(server, context);
+  const bound = await server.listen(options.grpcAddress);
+  server.setServing(true);
+  return bound.address;
+}
+
+/** Hears of ended runs from all processes, and tells callers who wait for them or watch them. */
+async function followEndedRuns(
+  { databaseUrl, logger }: RunsServiceOptions,
+  { endedRuns, watcher, poll }: Pick<Parts, "endedRuns"> & ReturnType<typeof startWatching>,
+  scope: Scope,
+): Promise<void> {
+  const subscription = await listen({
+    connectionUri: databaseUrl,
+    role: DATABASE_ROLE,
+    channels: [ENDED_CHANNEL],
+    onNotification: (_channel, payload) => {
+      const runIds = payload.split(",");
+      endedRuns.announce(runIds);
+      if (watcher.watches(runIds)) poll();
+    },
+    onReconnect: () => endedRuns.recheck(),
+    onError: (error) => logger.warn({ err: error }, "notifications are interrupted"),
+  });
+  scope.defer(() => subscription.stop());
+}
+
+function createServer(options: RunsServiceOptions, database: Database): RpcServer {
+  return createRpcServer({
+    logger: options.logger,
     verifier: createTokenVerifier({
       audience: "runs",
       publicKeys: options.tokenPublicKeys,
@@ -138,9 +159,10 @@ export async function startApi(
       ? {}
       : { onRequest: rpcRequestMetrics(options.metricsRegistry) }),
   });
-  scope.defer(() => server.close());
-  // Waiting callers are answered while the server can still send.
-  scope.defer(() => endedRuns.endWaits());
+}
+
+/** Adds every RPC of the service. */
+function addServices(server: RpcServer, context: ServiceContext): void {
   server.add(RunsServiceService, {
     startRun: startRun(context),
     startRuns: startRuns(context),
@@ -177,9 +199,6 @@ export async function startApi(
     readRunPayloads: readRunPayloads(context),
     listEndEvents: listEndEvents(context),
   });
-  const bound = await server.listen(options.grpcAddress);
-  server.setServing(true);
-  return bound.address;
 }
 
 function startWatching(

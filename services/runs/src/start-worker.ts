@@ -16,6 +16,7 @@ import { cancelGivenUp, inRounds } from "./operations/cancel-given-up.ts";
 import { cancelWaitedChildren } from "./operations/cancel-children.ts";
 import { runRetention } from "./operations/retention.ts";
 import { runUpkeep } from "./operations/upkeep.ts";
+import type { StepEffects } from "./interpreter/effects/step-effects.ts";
 import { createSending } from "./interpreter/effects/sending.ts";
 import { WorkerMemory } from "./memory/worker-memory.ts";
 import type { RunsServiceOptions } from "./options.ts";
@@ -36,47 +37,12 @@ export async function startWorker(
   parts: Parts,
   scope: Scope,
 ): Promise<void> {
-  const openHttp = (allowPrivate: boolean): SafeHttpClient => {
-    const client = createSafeHttpClient({
-      allowPrivate,
-      dnsServers: options.outboundDnsServers,
-      nat64Prefixes: options.outboundNat64Prefixes,
-      tracer: options.tracer,
-    });
-    scope.defer(() => client.close());
-    return client;
-  };
-  const expressions = createExpressionPool({
-    logger: options.logger,
-    metricsRegistry: options.metricsRegistry,
-    name: "runs",
-  });
-  scope.defer(() => expressions.close());
   const { database } = parts;
   const clock = await startDatabaseClock(parts.engineDatabase, options.logger, scope);
   const worker = await startRunWorker({
     ...parts,
     clock,
-    effects: {
-      http: openHttp(options.outboundAllowPrivate),
-      operatorHttp: openHttp(true),
-      expressions,
-      agents: options.agents ?? NO_AGENTS,
-      email: options.email ?? NO_EMAIL,
-      providers: options.providers ?? NO_PROVIDERS,
-      sending: createSending(),
-      tables: options.tables ?? NO_TABLES,
-      approvals: createApprovalDesk(database),
-      children: createChildRuns({
-        ...parts,
-        patienceMs: options.childPatienceMs,
-        onGivenUp: inRounds(() =>
-          cancelGivenUp(parts).catch((error: unknown) => {
-            options.logger.warn({ err: error }, "could not cancel runs that were given up");
-          }),
-        ),
-      }),
-    },
+    effects: createEffects(options, parts, scope),
     secrets: options.secrets ?? NO_SECRETS,
     cancelChildrenOf: (runIds) => {
       cancelWaitedChildren(parts, runIds).catch((error: unknown) => {
@@ -109,6 +75,46 @@ export async function startWorker(
   );
   startScheduler({ ...parts, logger: options.logger }, scope);
   startUpkeep(options, parts, scope);
+}
+
+/** Everything that steps reach beyond their run. */
+function createEffects(options: RunsServiceOptions, parts: Parts, scope: Scope): StepEffects {
+  const openHttp = (allowPrivate: boolean): SafeHttpClient => {
+    const client = createSafeHttpClient({
+      allowPrivate,
+      dnsServers: options.outboundDnsServers,
+      nat64Prefixes: options.outboundNat64Prefixes,
+      tracer: options.tracer,
+    });
+    scope.defer(() => client.close());
+    return client;
+  };
+  const expressions = createExpressionPool({
+    logger: options.logger,
+    metricsRegistry: options.metricsRegistry,
+    name: "runs",
+  });
+  scope.defer(() => expressions.close());
+  return {
+    http: openHttp(options.outboundAllowPrivate),
+    operatorHttp: openHttp(true),
+    expressions,
+    agents: options.agents ?? NO_AGENTS,
+    email: options.email ?? NO_EMAIL,
+    providers: options.providers ?? NO_PROVIDERS,
+    sending: createSending(),
+    tables: options.tables ?? NO_TABLES,
+    approvals: createApprovalDesk(parts.database),
+    children: createChildRuns({
+      ...parts,
+      patienceMs: options.childPatienceMs,
+      onGivenUp: inRounds(() =>
+        cancelGivenUp(parts).catch((error: unknown) => {
+          options.logger.warn({ err: error }, "could not cancel runs that were given up");
+        }),
+      ),
+    }),
+  };
 }
 
 /** What goes on beside runs; all of it stops together. */

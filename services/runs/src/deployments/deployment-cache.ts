@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Database } from "@workflow/db";
-import { compileDefinition, compileJsonSchema } from "@workflow/definition";
+import { compileDefinition, compileJsonSchema, nestedBlocks } from "@workflow/definition";
 import type { CompiledDefinition, CompiledStep, JsonSchemaValidator } from "@workflow/definition";
 import { cacheMetrics } from "@workflow/service";
 import { LRUCache } from "lru-cache";
@@ -142,22 +142,7 @@ function compileContent(row: DeploymentRow): CompiledContent {
 function* allSteps(steps: readonly CompiledStep[]): Generator<CompiledStep> {
   for (const step of steps) {
     yield step;
-    for (const block of blocksOf(step)) yield* allSteps(block);
-  }
-}
-
-function blocksOf(step: CompiledStep): readonly (readonly CompiledStep[])[] {
-  switch (step.type) {
-    case "condition":
-      return [...step.branches.map((branch) => branch.steps), step.elseSteps];
-    case "loop":
-      return [step.steps];
-    case "parallel":
-      return step.work.kind === "forEach"
-        ? [step.work.steps]
-        : step.work.branches.map((branch) => branch.steps);
-    default:
-      return [];
+    for (const block of nestedBlocks(step)) yield* allSteps(block);
   }
 }
 

@@ -131,19 +131,9 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
       return journal.advance;
     }
     logger.error({ ...told, err: error }, "a run failed with an internal error");
-    journal.discard();
-    const failure: Ending = {
-      status: "failed",
-      error: systemFailure("SYSTEM_FAILURE", "An internal error occurred."),
-    };
-    await journal
-      .end(failure)
-      .then(() => (written = failure))
-      .catch((again: unknown) => {
-        if (again instanceof LeaseLostError) return;
-        logger.error({ ...told, err: again }, "could not write a run's failure");
-        isHandedBack = true;
-      });
+    const failed = await recordFault(journal, logger, told);
+    written = failed.written;
+    isHandedBack = failed.isHandedBack;
   } finally {
     journal.close();
     stop.release();
@@ -155,6 +145,27 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
     }
   }
   return journal.advance;
+}
+
+/** Ends a run for a fault of ours. Where that cannot be written, the task is handed back. */
+async function recordFault(
+  journal: RunJournal,
+  logger: Logger,
+  told: object,
+): Promise<{ written: Ending | null; isHandedBack: boolean }> {
+  journal.discard();
+  const failure: Ending = {
+    status: "failed",
+    error: systemFailure("SYSTEM_FAILURE", "An internal error occurred."),
+  };
+  try {
+    await journal.end(failure);
+    return { written: failure, isHandedBack: false };
+  } catch (error) {
+    if (error instanceof LeaseLostError) return { written: null, isHandedBack: false };
+    logger.error({ ...told, err: error }, "could not write a run's failure");
+    return { written: null, isHandedBack: true };
+  }
 }
 
 async function run(

@@ -71,20 +71,10 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
   const withWaiterElsewhere = new WeakSet<Lease>();
 
   const onCommitted = (entries: readonly JournalEntry[]): void => {
-    if (entries.some((entry) => entry.events.length > 0)) options.onEvents();
-    const endings = entries.flatMap((entry) => entry.ended ?? []);
-    for (const entry of entries) if (entry.ended !== null) options.runObserver?.runEnded(entry);
-    if (endings.some((run) => run.waitingParentRunId !== null || run.limited)) {
-      options.wakeUps.deliverSoon();
-    }
-    const parents = entries.filter(
-      ({ waitsForRuns, ended }) => waitsForRuns && ended !== null && ended.status !== "completed",
-    );
-    if (parents.length > 0) options.cancelChildrenOf(parents.map(({ lease }) => lease.runId));
+    tellOfEntries(options, entries);
     const ended = entries.filter(
       (entry) => entry.next === "done" && withSyncWaiter.has(entry.lease),
     );
-    if (ended.length === 0) return;
     for (const { lease, run } of ended) endedRuns.announceEnd(lease.runId, run);
     const told = ended.filter(({ lease }) => withWaiterElsewhere.has(lease));
     for (const payload of endedPayloads(told.map(({ lease }) => lease.runId))) {
@@ -147,4 +137,21 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
     journalObserver: options.journalObserver,
   });
   return worker;
+}
+
+/** Tells the rest of the process what committed entries mean for it. */
+function tellOfEntries(
+  { onEvents, runObserver, wakeUps, cancelChildrenOf }: RunWorkerOptions,
+  entries: readonly JournalEntry[],
+): void {
+  if (entries.some((entry) => entry.events.length > 0)) onEvents();
+  const endings = entries.flatMap((entry) => entry.ended ?? []);
+  for (const entry of entries) if (entry.ended !== null) runObserver?.runEnded(entry);
+  if (endings.some((run) => run.waitingParentRunId !== null || run.limited)) {
+    wakeUps.deliverSoon();
+  }
+  const parents = entries.filter(
+    ({ waitsForRuns, ended }) => waitsForRuns && ended !== null && ended.status !== "completed",
+  );
+  if (parents.length > 0) cancelChildrenOf(parents.map(({ lease }) => lease.runId));
 }

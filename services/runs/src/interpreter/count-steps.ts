@@ -1,3 +1,4 @@
+import { nestedBlocks } from "@workflow/definition";
 import type { CompiledStep } from "@workflow/definition";
 import { STEPS_MAX } from "../domain/run-limits.ts";
 
@@ -24,14 +25,14 @@ export function mayRespond(steps: readonly CompiledStep[]): boolean {
   return steps.some(
     (step) =>
       (step.type === "action" && step.action === "workflow.respond") ||
-      blocksOf(step).some(mayRespond),
+      nestedBlocks(step).some(mayRespond),
   );
 }
 
 function countInside(step: CompiledStep): number {
   switch (step.type) {
     case "condition":
-      return Math.min(...blocksOf(step).map(countStepsAtLeast));
+      return Math.min(...nestedBlocks(step).map(countStepsAtLeast));
     case "loop":
       return timesOf(step.over) * countStepsAtLeast(step.steps);
     case "parallel":
@@ -61,19 +62,4 @@ function timesOf(over: Over): number {
 function lengthOf(value: Extract<Over, { kind: "items" }>["items"]): number {
   if (value.kind === "array") return value.items.length;
   return value.kind === "literal" && Array.isArray(value.value) ? value.value.length : 0;
-}
-
-function blocksOf(step: CompiledStep): readonly (readonly CompiledStep[])[] {
-  switch (step.type) {
-    case "condition":
-      return [...step.branches.map((branch) => branch.steps), step.elseSteps];
-    case "loop":
-      return [step.steps];
-    case "parallel":
-      return step.work.kind === "forEach"
-        ? [step.work.steps]
-        : step.work.branches.map((branch) => branch.steps);
-    default:
-      return [];
-  }
 }

@@ -135,35 +135,36 @@ export function createRunWatcher({ database, shares, onWatch }: RunWatcherOption
         },
       };
     },
-    async poll() {
-      if (runs.size === 0) return;
-      // Compared by object: a run that is released and watched again meanwhile starts with an empty
-      // state.
-      const polled = new Map(runs);
-      const versions = await listVersions(database, [...polled.keys()]);
-      const changed = versions.flatMap(({ id, version }) => {
-        const watched = polled.get(id);
-        return watched === undefined || watched.version === version
-          ? []
-          : [{ runId: id, version, watched }];
-      });
-      if (changed.length === 0) return;
-      // The run is read before its steps: if it has ended, no step is missing.
-      const runIds = changed.map(({ runId }) => runId);
-      const summaries = new Map(
-        (await listSummaries(database, runIds)).map((run) => [run.id, run]),
-      );
-      const known = changed.map(({ runId, watched }) => ({ runId, ...watched.seen.summary() }));
-      const steps = Map.groupBy(await listNewSteps(database, known), ({ runId: id }) => id);
-      for (const { runId, version, watched } of changed) {
-        const run = summaries.get(runId);
-        if (run === undefined) continue;
-        watched.version = version;
-        learn(watched, run, steps.get(runId) ?? []);
-      }
-    },
+    poll: () => pollChanges(database, runs),
     watches: (runIds) => runIds.some((runId) => runs.has(runId)),
   };
+}
+
+/** Reads the watched runs that have changed since the last time, and tells their watchers. */
+async function pollChanges(database: Database, runs: ReadonlyMap<string, Watched>): Promise<void> {
+  if (runs.size === 0) return;
+  // Compared by object: a run that is released and watched again meanwhile starts with an empty
+  // state.
+  const polled = new Map(runs);
+  const versions = await listVersions(database, [...polled.keys()]);
+  const changed = versions.flatMap(({ id, version }) => {
+    const watched = polled.get(id);
+    return watched === undefined || watched.version === version
+      ? []
+      : [{ runId: id, version, watched }];
+  });
+  if (changed.length === 0) return;
+  // The run is read before its steps: if it has ended, no step is missing.
+  const runIds = changed.map(({ runId }) => runId);
+  const summaries = new Map((await listSummaries(database, runIds)).map((run) => [run.id, run]));
+  const known = changed.map(({ runId, watched }) => ({ runId, ...watched.seen.summary() }));
+  const steps = Map.groupBy(await listNewSteps(database, known), ({ runId: id }) => id);
+  for (const { runId, version, watched } of changed) {
+    const run = summaries.get(runId);
+    if (run === undefined) continue;
+    watched.version = version;
+    learn(watched, run, steps.get(runId) ?? []);
+  }
 }
 
 function tooManyWatchers(): AppError {

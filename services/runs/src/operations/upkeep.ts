@@ -37,66 +37,76 @@ export interface UpkeepContext extends CancelContext {
  * @returns resolves when all of it has stopped after the signal
  */
 export async function runUpkeep(context: UpkeepContext, signal: AbortSignal): Promise<void> {
-  const { database, logger, wakeUps } = context;
-  const waking = loop({
-    name: "deliver-wake-ups",
-    signal,
-    intervalMs: WAKE_UPS_INTERVAL_MS,
-    logger,
-    run: () => wakeUps.deliver(),
-  });
-  const orphans = loop({
-    name: "cancel-orphans",
-    signal,
-    intervalMs: ORPHANS_INTERVAL_MS,
-    logger,
-    run: async () => {
-      const parents = await listParentsOfOrphans(database, ORPHANS_MAX);
-      if (parents.length > 0) await cancelWaitedChildren(context, parents);
-      await cancelGivenUp(context);
-    },
-  });
-  const events = loop({
-    name: "forget-triggering-events",
-    signal,
-    intervalMs: EVENTS_INTERVAL_MS,
-    logger,
-    run: async () => {
-      while ((await deleteOldEvents(database, EVENTS_BATCH)) === EVENTS_BATCH);
-    },
-  });
-  const reconciler = new Reconciler(context);
-  const reconciling = loop({
-    name: "reconcile",
-    signal,
-    intervalMs: context.reconcileIntervalMs ?? RECONCILE_INTERVAL_MS,
-    logger,
-    run: () => reconciler.round(signal),
-  });
-  const keeper = new PoolKeeper(database);
-  const pools = loop({
-    name: "keep-worker-pools",
-    signal,
-    intervalMs: POOLS_INTERVAL_MS,
-    logger,
-    run: async () => {
-      const moved = await keeper.round(signal);
-      if (moved > 0) logger.info({ moved }, "tasks follow the rules of worker pools");
-    },
-  });
-  let familiesAfter: string | null = null;
-  const families = loop({
-    name: "forget-families",
-    signal,
-    intervalMs: FAMILIES_INTERVAL_MS,
-    logger,
-    run: async () => {
-      for (let batch = 0; batch < FAMILIES_BATCHES && !signal.aborted; batch += 1) {
-        familiesAfter = await deleteEndedFamilies(database, familiesAfter ?? "", FAMILIES_BATCH);
-        if (familiesAfter === null) return;
-      }
-    },
-  });
-  const loops = [waking, orphans, events, reconciling, pools, families];
+  const { logger } = context;
+  const chores = [...mendingChores(context), ...cleaningChores(context, signal)];
+  const loops = chores.map((chore) => loop({ ...chore, logger, signal }));
   await Promise.all(loops.map(({ done }) => done));
+}
+
+/** Work that is repeated at an interval. */
+interface Chore {
+  name: string;
+  intervalMs: number;
+  run: () => Promise<void>;
+}
+
+/** What goes on with work that a dead process has left. */
+function mendingChores(context: UpkeepContext): Chore[] {
+  const { database, wakeUps } = context;
+  return [
+    {
+      name: "deliver-wake-ups",
+      intervalMs: WAKE_UPS_INTERVAL_MS,
+      run: () => wakeUps.deliver(),
+    },
+    {
+      name: "cancel-orphans",
+      intervalMs: ORPHANS_INTERVAL_MS,
+      run: async () => {
+        const parents = await listParentsOfOrphans(database, ORPHANS_MAX);
+        if (parents.length > 0) await cancelWaitedChildren(context, parents);
+        await cancelGivenUp(context);
+      },
+    },
+  ];
+}
+
+/** What keeps tables consistent and small. */
+function cleaningChores(context: UpkeepContext, signal: AbortSignal): Chore[] {
+  const { database, logger } = context;
+  const reconciler = new Reconciler(context);
+  const keeper = new PoolKeeper(database);
+  let familiesAfter: string | null = null;
+  return [
+    {
+      name: "forget-triggering-events",
+      intervalMs: EVENTS_INTERVAL_MS,
+      run: async () => {
+        while ((await deleteOldEvents(database, EVENTS_BATCH)) === EVENTS_BATCH);
+      },
+    },
+    {
+      name: "reconcile",
+      intervalMs: context.reconcileIntervalMs ?? RECONCILE_INTERVAL_MS,
+      run: () => reconciler.round(signal),
+    },
+    {
+      name: "keep-worker-pools",
+      intervalMs: POOLS_INTERVAL_MS,
+      run: async () => {
+        const moved = await keeper.round(signal);
+        if (moved > 0) logger.info({ moved }, "tasks follow the rules of worker pools");
+      },
+    },
+    {
+      name: "forget-families",
+      intervalMs: FAMILIES_INTERVAL_MS,
+      run: async () => {
+        for (let batch = 0; batch < FAMILIES_BATCHES && !signal.aborted; batch += 1) {
+          familiesAfter = await deleteEndedFamilies(database, familiesAfter ?? "", FAMILIES_BATCH);
+          if (familiesAfter === null) return;
+        }
+      },
+    },
+  ];
 }

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { DEFAULT_POOL } from "../domain/worker-pool.ts";
 import { notify } from "../store/notify.ts";
 import type { WorkerObserver } from "./worker-observer.ts";
-import type { NewTask, TaskStatus, WorkerOptions } from "./port.ts";
+import type { NewTask, TaskStatus } from "./port.ts";
 import {
   deleteTasks,
   findTask,
@@ -60,28 +60,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
   const leaseMs = options.leaseMs ?? LEASE_MS;
   const ownPool = options.pool ?? DEFAULT_POOL;
   const localWorkers = new Set<PostgresWorker>();
-  let notifying = false;
-  let notifyAgain = false;
-
-  /** Sends one notification at a time, after the commit: NOTIFY inside it would serialise all commits. */
-  const notifyOthers = async (): Promise<void> => {
-    if (notifying) {
-      notifyAgain = true;
-      return;
-    }
-    notifying = true;
-    try {
-      do {
-        notifyAgain = false;
-        await notify(database, TASKS_CHANNEL, "");
-      } while (notifyAgain);
-    } catch (error) {
-      // Workers poll as well: a lost notification only costs time.
-      logger.warn({ err: error }, "could not announce new tasks");
-    } finally {
-      notifying = false;
-    }
-  };
+  const others = new OtherProcesses(database, logger);
 
   const reserve = (tasks: readonly NewTask[]): Reservation | null => {
     const own = tasks.filter(({ pool = DEFAULT_POOL }) => pool === ownPool);
@@ -114,7 +93,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
           reservation?.begin(stored);
           if ([...stored].every((runId) => runIds.has(runId))) return;
           for (const worker of localWorkers) worker.announce();
-          void notifyOthers();
+          void others.announce();
         },
         abandoned: () => reservation?.cancel(),
       };
@@ -134,7 +113,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
       if (task.workerId !== null) return "executing";
       return task.due ? "queued" : "parked";
     },
-    async startWorker(workerOptions: WorkerOptions): Promise<RuntimeWorker> {
+    async startWorker(workerOptions): Promise<RuntimeWorker> {
       const worker = new PostgresWorker({
         ...workerOptions,
         database: options.workerDatabase,
@@ -144,19 +123,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
         pollMs: options.pollMs ?? POLL_MS,
         observer: options.observer,
       });
-      const listening = options.listen({
-        channels: [TASKS_CHANNEL, CANCELLED_CHANNEL, WOKEN_CHANNEL],
-        onNotification: (channel, payload) => {
-          if (channel === CANCELLED_CHANNEL) worker.abort(payload);
-          else if (channel === WOKEN_CHANNEL) worker.woken(payload);
-          else worker.announce();
-        },
-        onReconnect: () => worker.announce(),
-      });
-      const subscription = await listening.catch(async (error: unknown) => {
-        await worker.stop();
-        throw error;
-      });
+      const subscription = await listenFor(worker, options.listen);
       localWorkers.add(worker);
       worker.announce();
       return {
@@ -167,11 +134,67 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
           localWorkers.delete(worker);
           await subscription.stop();
           await worker.stop();
-          await notifyOthers();
+          await others.announce();
         },
       };
     },
   };
+}
+
+/** Tells a worker what other processes have done with tasks; stops it when that cannot be heard. */
+async function listenFor(
+  worker: PostgresWorker,
+  listen: PostgresTaskRuntimeOptions["listen"],
+): ReturnType<PostgresTaskRuntimeOptions["listen"]> {
+  const listening = listen({
+    channels: [TASKS_CHANNEL, CANCELLED_CHANNEL, WOKEN_CHANNEL],
+    onNotification: (channel, payload) => {
+      if (channel === CANCELLED_CHANNEL) worker.abort(payload);
+      else if (channel === WOKEN_CHANNEL) worker.woken(payload);
+      else worker.announce();
+    },
+    onReconnect: () => worker.announce(),
+  });
+  return listening.catch(async (error: unknown) => {
+    await worker.stop();
+    throw error;
+  });
+}
+
+/**
+ * Announces new tasks to the workers of other processes. It sends one notification at a time, after the
+ * commit: NOTIFY inside it would serialise all commits.
+ */
+class OtherProcesses {
+  readonly #database: Database;
+  readonly #logger: Logger;
+  #isNotifying = false;
+  #notifiesAgain = false;
+
+  constructor(database: Database, logger: Logger) {
+    this.#database = database;
+    this.#logger = logger;
+  }
+
+  /** Never rejects. */
+  async announce(): Promise<void> {
+    if (this.#isNotifying) {
+      this.#notifiesAgain = true;
+      return;
+    }
+    this.#isNotifying = true;
+    try {
+      do {
+        this.#notifiesAgain = false;
+        await notify(this.#database, TASKS_CHANNEL, "");
+      } while (this.#notifiesAgain);
+    } catch (error) {
+      // Workers poll as well: a lost notification only costs time.
+      this.#logger.warn({ err: error }, "could not announce new tasks");
+    } finally {
+      this.#isNotifying = false;
+    }
+  }
 }
 
 const NO_POOLS: ReadonlyMap<string, string> = new Map();

@@ -1,7 +1,7 @@
 const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const ZERO = 0x30;
 
-/** Whether a text is a day that exists, of the form YYYY-MM-DD, from the year 0001 on. */
+/** Whether a text is an existing day in the form YYYY-MM-DD, from the year 0001 on. */
 export function isCalendarDay(text: string): boolean {
   if (text.length !== 10 || text[4] !== "-" || text[7] !== "-") return false;
   const year = digits(text, 0, 4);
@@ -12,7 +12,7 @@ export function isCalendarDay(text: string): boolean {
   return day <= days;
 }
 
-/** The number that these characters spell; -1 unless all are digits. */
+/** The number that these characters spell; -1 when one of them is no digit. */
 function digits(text: string, from: number, to: number): number {
   let value = 0;
   for (let index = from; index < to; index += 1) {

@@ -1,17 +1,17 @@
 import { isJsonObject } from "@workflow/json";
 
 /**
- * JSON that is the same for values that are the same: members sorted by their keys' code units,
- * numbers as JavaScript prints them (1.0 as 1, -0 as 0). Takes what `JSON.parse` returns.
+ * JSON that is equal for equal values. Members are sorted by the code units of their keys, and numbers are printed
+ * as JavaScript prints them (1.0 as 1, -0 as 0). The function accepts what `JSON.parse` returns.
  */
 export function canonicalJson(value: unknown): string {
-  // Most are in order already, and to see that costs far less than to write them member by member.
+  // Most values are in order already. Checking that costs far less than writing a value member by member.
   return isInOrder(value) ? JSON.stringify(value) : inOrder(value);
 }
 
 /** Whether the members of all objects stand in the order of their keys. */
 function isInOrder(value: unknown): boolean {
-  // Asked before the call: most items are no containers.
+  // The check stands before the call because most items are no containers.
   if (Array.isArray(value))
     return value.every((item) => typeof item !== "object" || isInOrder(item));
   if (!isJsonObject(value)) return true;
@@ -25,7 +25,10 @@ function isInOrder(value: unknown): boolean {
   return true;
 }
 
-/** Not by objects with their members in order: they would put keys like "10" by number before all others. */
+/**
+ * Text is built directly. Objects with sorted members would not do, since JavaScript puts keys like "10" before all
+ * others.
+ */
 function inOrder(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inOrder).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);

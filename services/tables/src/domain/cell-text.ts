@@ -1,13 +1,13 @@
 import { canonicalJson } from "./canonical-json.ts";
 
-/** Whether a row has no value here: missing, null or an empty string. */
+/** Whether a row has no value here: the value is missing, null or an empty string. */
 export function isBlank(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
 /**
- * What a value looks like as text, in search, order, conditions and as a label: strings as they are, of
- * the rest the canonical JSON, so that equal values have one text. Empty for null and a missing value.
+ * The text of a value in searches, orders, conditions and labels. A string is its own text, and any other value has
+ * its canonical JSON, so equal values have one text. The text of null and of a missing value is empty.
  */
 export function textOf(value: unknown): string {
   if (typeof value === "string") return value;

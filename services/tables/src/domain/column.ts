@@ -1,4 +1,4 @@
-/** What the values of a column are (see the proto's ColumnType). */
+/** The types of columns (see the proto's ColumnType). */
 export const COLUMN_TYPES = [
   "text",
   "number",
@@ -14,11 +14,11 @@ export type ColumnType = (typeof COLUMN_TYPES)[number];
 
 /** A column that a table declares. Rows may hold other values and other keys. */
 export interface Column {
-  /** Key of its values in a row's data. */
+  /** The key of the column's values in a row's data. */
   id: string;
   name: string;
   type: ColumnType;
   required?: boolean;
-  /** Of a select column: what it offers, in its sort order. */
+  /** The options of a select column, in its sort order. */
   options?: readonly string[];
 }

@@ -7,27 +7,26 @@ import type { FieldPath } from "./problems.ts";
 const ID_CHARS_MAX = 255;
 const NAME_CHARS_MAX = 255;
 
-/** Where columns come from, and so what becomes of one without an id. */
+/** Where columns come from. The origin decides which id a column without one gets. */
 export type ColumnsOrigin = (
   | {
       idFrom: "generated";
-      /** Makes an id of its own for a column. */
+      /** Makes a new id for a column. */
       newId: () => string;
-      /** The columns to be replaced: one of the same name gives its id on (D35). */
+      /** The columns that are replaced. A new column of the same name takes over the id (D35). */
       existing?: readonly Column[];
     }
-  /** An import: rows are keyed by the names that the columns have where they come from. */
+  /** The origin is an import: the keys of its rows are the names of the columns. */
   | { idFrom: "name" }
 ) & {
-  /** What callers know the list under; default `columns`. */
+  /** The path of the list in the caller's request; `columns` by default. */
   path?: readonly string[];
 };
 
 /**
- * Reads the columns of a table from a parsed JSON value, or from objects of the same shape. Members
- * that may be missing may also be null. Options of a column that is no select are kept, so that its
- * type can be changed to and fro; none at all are left out.
- *
+ * Reads the columns of a table from a parsed JSON value, or from objects of the same shape. Members that may be
+ * missing may also be null. A column that is no select keeps its options, so that its type can change back. An
+ * empty list of options is left out.
  * @throws AppError BAD_REQUEST with up to 50 violations
  */
 export function parseColumns(columns: unknown, origin: ColumnsOrigin): Column[] {
@@ -42,7 +41,7 @@ export function parseColumns(columns: unknown, origin: ColumnsOrigin): Column[] 
   return parsed;
 }
 
-/** A column that may still lack its id. */
+/** A column whose id may still be missing. */
 type Draft = Omit<Column, "id"> & { id: string | null };
 
 function parseDrafts(columns: unknown, place: FieldPath): Draft[] {
@@ -134,7 +133,7 @@ function nameIds(drafts: readonly Draft[], place: FieldPath): Column[] {
   });
 }
 
-/** Of several columns with one name, the existing ones give their ids on in their order. */
+/** Where several existing columns have one name, new ones take over their ids in order. */
 function makeIds(
   drafts: readonly Draft[],
   { newId, existing = [] }: { newId: () => string; existing?: readonly Column[] },

@@ -1,21 +1,26 @@
 import { AppError } from "@workflow/errors";
 
-/** Tables of one company: `GET /tables` lists them whole. */
+/** The most tables of one company. `GET /tables` lists all of them in one answer. */
 const TABLES_MAX = 1_000;
-/** Of all tables of a company together. The list says columns twice, so an answer has about twice as much. */
+/**
+ * The most bytes in the documents of all tables of a company. The list contains columns twice, so an answer has
+ * about twice as many.
+ */
 const DOCUMENT_BYTES_MAX_OF_ALL = 16 * 1024 * 1024;
 /**
- * Of all folders of a company together. Their number has no limit by the contract; this keeps the list of
- * them an answer that can be sent. Some 150,000 folders with ordinary names fit.
+ * The most bytes in all folders of a company. The contract does not limit their number, but the list of folders
+ * must fit into one answer. Some 150,000 folders with ordinary names fit.
  */
 export const FOLDER_BYTES_MAX_OF_ALL = 16 * 1024 * 1024;
-/** What a folder takes in the list beside its name: id, times and their names. */
+/**
+ * The bytes of a folder in the list besides its name: the id, the times and the names of members.
+ */
 export const FOLDER_OVERHEAD_BYTES = 100;
 
-/** What a company's tables come to. */
+/** The totals of a company's tables. */
 export interface TablesTotal {
   tables: number;
-  /** Of descriptions, schemas and metadata. */
+  /** The bytes of descriptions, schemas and metadata. */
   documentBytes: number;
 }
 
@@ -39,8 +44,7 @@ function bytesOf({ description, schemaJson, metadataJson }: TableDocuments): num
 }
 
 /**
- * Refuses what a company's tables have come to.
- *
+ * Refuses totals that exceed a limit.
  * @throws AppError BAD_REQUEST naming the limit
  */
 export function requireWithinRoom({ tables, documentBytes }: TablesTotal): void {
@@ -59,7 +63,7 @@ export function requireWithinRoom({ tables, documentBytes }: TablesTotal): void 
   }
 }
 
-/** The answer when a company's folders have as many bytes as they may have together. */
+/** The refusal when the folders of a company have no room for another one. */
 export function tooManyFolders(): AppError {
   return full(
     `The company's folders would have more than ${FOLDER_BYTES_MAX_OF_ALL} bytes together; ` +

@@ -1,8 +1,8 @@
-/** How much one filter may ask for (the contract's Limits); nested filters count with it. */
+/** The limits of one filter (the contract's Limits). Nested filters count with it. */
 export const FILTER_LIMITS = {
   /** Characters of the whole filter as JSON without white space. */
   chars: 50_000,
-  /** Clauses; a column that several filters of an `any` group name counts for each. */
+  /** Clauses. A column counts once for each filter of an `any` group that names it. */
   columns: 20,
   /** Included or excluded values of a clause. */
   listValues: 500,
@@ -10,8 +10,8 @@ export const FILTER_LIMITS = {
   exactValues: 1_000,
   /** Characters, as JSON, of a condition, a scalar or a listed value. */
   operandChars: 2_000,
-  /** `any` groups inside each other. */
+  /** The depth of nested `any` groups. */
   anyDepth: 5,
-  /** Filters of all `any` groups. */
+  /** The filters of all `any` groups together. */
   anyFilters: 100,
 } as const;

@@ -1,6 +1,6 @@
 const collator = new Intl.Collator("en");
 
-/** Order of folders: as people sort their names, equal ones by their code units. */
+/** Orders folders by name as people sort names. Equal names are ordered by code units. */
 export function compareFolderNames(a: { name: string }, b: { name: string }): number {
   const order = collator.compare(a.name, b.name);
   if (order !== 0) return order;

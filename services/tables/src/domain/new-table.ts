@@ -10,7 +10,9 @@ import {
 } from "./table-fields.ts";
 import type { TableSchema } from "./table-fields.ts";
 
-/** What a caller says of a new table; columns in the shape of the REST contract. */
+/**
+ * The fields of a new table as a caller gives them. Columns have the shape of the REST contract.
+ */
 export interface NewTableFields {
   name: string;
   description: string;
@@ -21,19 +23,18 @@ export interface NewTableFields {
   rowEvents: boolean;
 }
 
-/** What a table says about itself. */
+/** The description of a table: everything but its rows. */
 export interface TableContent extends TableSchema {
   name: string;
   description: string | null;
-  /** JSON text of an object. */
+  /** The JSON text of an object. */
   metadataJson: string;
   maxRows: number;
   rowEvents: boolean;
 }
 
 /**
- * Checks what a new table is to be.
- *
+ * Checks the fields of a new table.
  * @throws AppError BAD_REQUEST naming each wrong field as REST callers know it
  */
 export function parseNewTable(fields: NewTableFields, origin: ColumnsOrigin): TableContent {

@@ -22,8 +22,8 @@ const ORDER_OPERATORS = [
 ] as const satisfies readonly OrderOperator[];
 
 /**
- * Reads the `condition` of a clause by its column's type. Reports what is wrong, and then returns null.
- * An operand of is_empty and is_not_empty is not looked at: they have none.
+ * Reads the `condition` of a clause by its column's type. A wrong condition is reported, and the result is null.
+ * The operators is_empty and is_not_empty have no operand, so an operand beside them is ignored.
  */
 export function parseCondition(value: unknown, column: Column, place: FieldPath): Condition | null {
   if (!isJsonObject(value)) {
@@ -74,7 +74,9 @@ function parseText(comparison: Comparison): Condition | null {
   return operator && { on: "text", operator, value: operand };
 }
 
-/** Any value is compared as text; without one there would be nothing to compare with. */
+/**
+ * Any value is compared as text. A missing operand is reported, since nothing could be compared with it.
+ */
 function parseJson(comparison: Comparison): Condition | null {
   const { operand } = comparison;
   const operator = operatorOf(comparison, JSON_OPERATORS);
@@ -126,7 +128,9 @@ function parsePeriod({ operand, place: conditionPlace }: Comparison): Condition 
   return { on: "date", operator: "between", start, end };
 }
 
-/** The operator if the column's type has it; else it is reported with those that there are. */
+/**
+ * The operator, if the column's type has it. Another operator is reported together with the valid ones.
+ */
 function operatorOf<const Operator extends string>(
   { operator, column, place }: Comparison,
   operators: readonly Operator[],

@@ -10,17 +10,15 @@ import type { FieldPath } from "./problems.ts";
 import type { ColumnClause, Filter, SubstringClause, ValueList } from "./row-query.ts";
 
 /**
- * What a filter may hold. structured: clauses for declared columns. legacyRows: also scalars, for any
- * key. legacyDistinct: also scalars, for declared columns.
+ * The kinds of filters. `structured` has clauses for declared columns. `legacyRows` also has scalars, for any key.
+ * `legacyDistinct` also has scalars, for declared columns.
  */
 export type FilterMode = "structured" | "legacyRows" | "legacyDistinct";
 
 /**
- * Reads the JSON text of a filter; an empty text is the filter that every row passes. What does not
- * restrict anything is left out of the result: a clause without condition and list, and an `any` group
- * with a filter that every row passes.
- *
- * @throws AppError BAD_REQUEST with up to 50 violations, their paths beginning with `filter`
+ * Reads the JSON text of a filter. Every row passes an empty text. The result leaves out what restricts nothing: a
+ * clause without condition and list, and an `any` group with a filter that every row passes.
+ * @throws AppError BAD_REQUEST with up to 50 violations, whose paths begin with `filter`
  */
 export function parseFilter(text: string, columns: readonly Column[], mode: FilterMode): Filter {
   if (text === "") return [];
@@ -44,14 +42,14 @@ export function parseFilter(text: string, columns: readonly Column[], mode: Filt
   return filter;
 }
 
-/** What stays the same, or is summed up, all over a filter. */
+/** The values that stay the same, or are summed up, over a whole filter. */
 interface Parsing {
   readonly columns: ReadonlyMap<string, Column>;
   readonly mode: FilterMode;
   readonly counts: { columns: number; exactValues: number; anyFilters: number };
 }
 
-/** `depth` counts the `any` groups around. */
+/** @param depth the number of `any` groups around */
 function parseClauses(value: unknown, place: FieldPath, parsing: Parsing, depth: number): Filter {
   if (!isJsonObject(value)) {
     place.report("must be an object whose keys are column ids");
@@ -102,7 +100,7 @@ function parseEntry(entry: Entry, place: FieldPath, parsing: Parsing): Filter {
   return column === undefined ? [] : parseColumnClause(clause, column, place, parsing);
 }
 
-/** The older form: a part of the text of a key that may be undeclared. */
+/** The older form of a clause: a part of the text of a key, which may be undeclared. */
 function parseScalar(
   { key, clause }: Entry,
   place: FieldPath,
@@ -125,7 +123,7 @@ function parseColumnClause(
   parsing: Parsing,
 ): ColumnClause[] {
   for (const name of Object.keys(clause)) {
-    // Left aside, a misspelt member would let every row pass.
+    // A misspelt member is reported. If it were ignored, every row would pass.
     if (!CLAUSE_MEMBERS.includes(name)) {
       place.at(name).report("is not known; a clause has condition, values or excludedValues");
     }

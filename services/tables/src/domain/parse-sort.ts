@@ -4,8 +4,8 @@ import { Problems } from "./problems.ts";
 import type { Sort } from "./row-query.ts";
 
 /**
- * The order that a request asks for; null when it names no column. `sort` is a column id.
- *
+ * The order that a request wants; null when the request names no column.
+ * @param sort the id of a column
  * @throws AppError BAD_REQUEST with path `sort` or `order`
  */
 export function parseSort(sort: string, order: SortOrder, columns: readonly Column[]): Sort | null {

@@ -1,24 +1,29 @@
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 
-/** As many as a caller is told at once: a broken client breaks everything in the same way. */
+/**
+ * The most problems in one answer. A broken client breaks everything in the same way, so more would not help.
+ */
 const PROBLEMS_MAX = 50;
 
-/** The BAD_REQUEST for a request whose shape is wrong. */
+/** The BAD_REQUEST for a request of a wrong shape. */
 export function badRequest(violations: readonly Violation[]): AppError {
   return new AppError("BAD_REQUEST", "The request is not valid.", { violations });
 }
 
-/** What is wrong with one request. */
+/** The problems of one request. */
 export class Problems {
   readonly #violations: Violation[] = [];
 
-  /** The path of a field, at which problems can be reported. */
+  /** The path of a field at which problems can be reported. */
   at(...path: readonly string[]): FieldPath {
     return new FieldPath(this.#violations, path);
   }
 
-  /** @throws AppError BAD_REQUEST with what was reported, at most 50 violations, if anything was */
+  /**
+   * Throws if any problem was reported.
+   * @throws AppError BAD_REQUEST with at most 50 violations
+   */
   throwIfAny(): void {
     if (this.#violations.length === 0) return;
     throw badRequest(this.#violations);
@@ -40,7 +45,7 @@ export class FieldPath {
     return new FieldPath(this.#violations, [...this.#path, ...path]);
   }
 
-  /** Says what would be right here. */
+  /** Reports a problem of this field. The message says what would be right. */
   report(message: string): void {
     if (this.#violations.length >= PROBLEMS_MAX) return;
     this.#violations.push({ path: [...this.#path], message });

@@ -6,11 +6,11 @@ const DATA_BYTES_MAX = 1024 * 1024;
 const TOO_LARGE = `must have at most ${DATA_BYTES_MAX} bytes`;
 
 /**
- * Checks the data of a row and returns it in the form in which it is stored: JSON without white space,
- * of members with the same key the last. `path` is where callers know the data under.
- *
- * @throws AppError BAD_REQUEST unless it is a JSON object of at most 1 MiB whose texts Postgres, and
- * whose numbers doubles, can hold
+ * Checks the data of a row. The result is the stored form: JSON without white space, in which the last of several
+ * members with one key counts.
+ * @param path the path of the data in the caller's request
+ * @throws AppError BAD_REQUEST unless the text is a JSON object of at most 1 MiB, Postgres can store its texts, and
+ * doubles can hold its numbers
  */
 export function parseRowData(text: string, path: readonly string[] = ["data"]): string {
   const data = readData(text);
@@ -19,7 +19,8 @@ export function parseRowData(text: string, path: readonly string[] = ["data"]): 
   reportLostNumbers(text, data.value, problems.at(...path));
   problems.throwIfAny();
   const stored = JSON.stringify(data.value);
-  // Numbers may grow, 1e15 to sixteen digits; what is stored has to be fit to be sent back.
+  // Numbers may become longer, such as 1e15 with sixteen digits. The stored text must be small enough to be sent
+  // back.
   if (Buffer.byteLength(stored) > DATA_BYTES_MAX)
     throw badRequest([{ path: [...path], message: TOO_LARGE }]);
   return stored;

@@ -1,10 +1,10 @@
 import type { Column } from "./column.ts";
 
-/** Operators of text-like columns and of JSON; letters compare without regard to case. */
+/** Operators of text-like columns and of JSON. The case of letters does not count. */
 export type TextOperator =
   "contains" | "not_contains" | "equals" | "not_equals" | "starts_with" | "ends_with";
 
-/** Operators of what has an order. */
+/** Operators of types with an order. */
 export type OrderOperator =
   | "equals"
   | "not_equals"
@@ -13,7 +13,9 @@ export type OrderOperator =
   | "less_than"
   | "less_than_or_equal";
 
-/** What a clause asks of a column's value, told apart by the column's type. */
+/**
+ * The condition that a clause puts on a column's value. The column's type tells the forms apart.
+ */
 export type Condition =
   | { on: "text"; operator: TextOperator; value: string }
   | { on: "number"; operator: OrderOperator; value: number }
@@ -22,16 +24,16 @@ export type Condition =
   | { on: "boolean"; operator: "equals" | "not_equals"; value: boolean }
   | { on: "blank"; operator: "is_empty" | "is_not_empty" };
 
-/** Exact values that a column may, or may not, have. */
+/** A list of exact values that a column may have, or may not have. */
 export interface ValueList {
   excluded: boolean;
-  /** Canonical JSON (`canonicalJson`) of each value that is not blank. */
+  /** The canonical JSON (`canonicalJson`) of each value that is not blank. */
   values: ReadonlySet<string>;
   /** Whether the list names the blanks. */
   blanks: boolean;
 }
 
-/** What is asked of one column; all of it must hold. */
+/** The restrictions on one column. All of them must hold. */
 export interface ColumnClause {
   kind: "column";
   column: Column;
@@ -40,8 +42,8 @@ export interface ColumnClause {
 }
 
 /**
- * The older form of a clause: the key's value, as text, contains this, whatever the case. The key may
- * be undeclared; blanks never match.
+ * The older form of a clause: the key's value, as text, contains this text in any case. The key may be undeclared.
+ * Blanks never match.
  */
 export interface SubstringClause {
   kind: "substring";
@@ -55,16 +57,16 @@ export interface AnyClause {
   filters: readonly Filter[];
 }
 
-/** Clauses that must all hold; none: every row. */
+/** Clauses of which all must hold. An empty filter lets every row pass. */
 export type Filter = readonly (ColumnClause | SubstringClause | AnyClause)[];
 
-/** An order by one column; equal rows stand in the table's own order. */
+/** An order by one column. Rows with equal values keep the table's own order. */
 export interface Sort {
   column: Column;
   descending: boolean;
 }
 
-/** Which rows, in which order, and which page of them. */
+/** The wanted rows, their order, and the wanted page. */
 export interface RowQuery {
   filter: Filter;
   sort: Sort | null;

@@ -4,38 +4,38 @@ import { isJsonObject } from "@workflow/json";
 import type { Column } from "./column.ts";
 import type { TableContent } from "./new-table.ts";
 
-/** A table as far as what becomes of it is recorded. */
+/** The parts of a table that the audit log records. */
 export interface AuditedTable extends TableContent {
   id: string;
   rowCount: number;
   folderId: string | null;
 }
 
-/** What is recorded of a new table, imported or not. */
+/** The audit entry of a new table, imported or not. */
 export function tableCreated(table: AuditedTable): AuditEntry {
   const changes = tableChanges(null, table);
   return { action: "table.created", resourceType: "table", resourceId: table.id, changes };
 }
 
-/** What is recorded of a table that was changed: of documents only that they did. */
+/** The audit entry of a changed table. For documents the entry says only that they changed. */
 export function tableUpdated(before: AuditedTable, after: AuditedTable): AuditEntry {
   const changes = tableChanges(before, after);
   return { action: "table.updated", resourceType: "table", resourceId: after.id, changes };
 }
 
-/** What is recorded of a table that is gone. */
+/** The audit entry of a deleted table. */
 export function tableDeleted({ id, name, rowCount }: AuditedTable): AuditEntry {
   const changes = changesBetween({ name, rowCount }, {});
   return { action: "table.deleted", resourceType: "table", resourceId: id, changes };
 }
 
-/** What is recorded of a table that lies in another folder now. */
+/** The audit entry of a table that was moved to another folder. */
 export function tableMoved(id: string, from: string | null, to: string | null): AuditEntry {
   const changes = changesBetween({ folderId: from }, { folderId: to });
   return { action: "table.moved", resourceType: "table", resourceId: id, changes };
 }
 
-/** What is recorded of a new folder. */
+/** The audit entry of a new folder. */
 export function folderCreated({ id, name }: { id: string; name: string }): AuditEntry {
   const changes = changesBetween({}, { name });
   return { action: "table_folder.created", resourceType: "table_folder", resourceId: id, changes };
@@ -58,7 +58,7 @@ function tableChanges(before: AuditedTable | null, after: AuditedTable): AuditCh
 
 function fieldsOf(table: AuditedTable): AuditFields {
   const { name, description, maxRows, rowEvents, folderId } = table;
-  // Of a new table that it has no rows goes without saying.
+  // A new table without rows needs no row count in its entry.
   const rowCount = table.rowCount === 0 ? undefined : table.rowCount;
   return { name, description, maxRows, rowCount, rowEvents, folderId };
 }
@@ -67,7 +67,7 @@ function columnsById(columns: readonly Column[]): AuditItems {
   return new Map(columns.map((column) => [column.id, JSON.stringify(column)]));
 }
 
-/** A schema without its columns, which are told by themselves. */
+/** A schema without its columns, which have an entry of their own. */
 function schemaRest(schemaJson = "{}"): string {
   const schema: unknown = JSON.parse(schemaJson);
   if (!isJsonObject(schema)) return schemaJson;

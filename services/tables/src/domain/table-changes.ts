@@ -9,11 +9,11 @@ import {
   parseDocument,
 } from "./table-fields.ts";
 
-/** What a caller changes about a table; what is undefined stays as it is. */
+/** A caller's changes to a table. Undefined members stay as they are. */
 export interface TableChanges {
   name?: string | undefined;
   description?: string | undefined;
-  /** In the shape of the REST contract. */
+  /** The columns in the shape of the REST contract. */
   columns?: readonly unknown[] | undefined;
   schemaJson?: string | undefined;
   metadataJson?: string | undefined;
@@ -21,7 +21,7 @@ export interface TableChanges {
   rowEvents?: boolean | undefined;
 }
 
-/** Whether changes have left everything that is stored of a table as it was. */
+/** Whether changes have left the whole stored description of a table as it was. */
 export function isUnchanged(before: TableContent, after: TableContent): boolean {
   return (
     before.name === after.name &&
@@ -34,8 +34,8 @@ export function isUnchanged(before: TableContent, after: TableContent): boolean 
 }
 
 /**
- * What a table is after changes. A schema replaces the whole one, then columns those in it.
- *
+ * The description of a table after changes. A new schema replaces the whole old one first. New columns then replace
+ * those in the schema.
  * @throws AppError BAD_REQUEST naming each wrong field as REST callers know it
  */
 export function applyChanges(

@@ -6,19 +6,19 @@ import { reportInfiniteNumbers } from "./json-numbers.ts";
 import { badRequest } from "./problems.ts";
 import type { FieldPath } from "./problems.ts";
 
-/** How many rows a table may have when nobody says. */
+/** The row limit of a table whose creator names none. */
 export const MAX_ROWS_DEFAULT = 10_000;
-/** How many rows any table may have. */
+/** The highest row limit of any table. */
 const MAX_ROWS_LIMIT = 100_000;
 const NAME_CHARS_MAX = 255;
 const DOCUMENT_BYTES_MAX = 1024 * 1024;
 
-/** Columns without an id get a new one, or that of the existing column of the same name (D35). */
+/** A column without an id gets a new one, or the id of the existing column with its name (D35). */
 export function generatedIds(newId: () => string, existing: readonly Column[] = []): ColumnsOrigin {
   return { idFrom: "generated", newId, existing };
 }
 
-/** Reports a name that has not 1 to 255 characters (code points) of text that can be stored. */
+/** Reports a name that has not 1 to 255 characters (code points) of storable text. */
 export function checkName(name: string, place: FieldPath): void {
   if (!isStorableText(name)) {
     place.report("must not contain NUL or unpaired surrogates");
@@ -36,14 +36,17 @@ export function checkDescription(description: string, place: FieldPath): void {
   }
 }
 
-/** Reports a number of rows that no table may be limited to. */
+/** Reports a row limit that no table may have. */
 export function checkMaxRows(maxRows: number, place: FieldPath): void {
   if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > MAX_ROWS_LIMIT) {
     place.report(`must be an integer from 1 to ${MAX_ROWS_LIMIT}`);
   }
 }
 
-/** A JSON object of the caller's own; empty text is an empty one, null one that was reported. */
+/**
+ * Reads a JSON object of the caller's own. An empty text is an empty object. The result is null for a text that was
+ * reported.
+ */
 export function parseDocument(
   text: string,
   place: FieldPath,
@@ -61,16 +64,15 @@ export function parseDocument(
   return null;
 }
 
-/** A table's schema as it is stored, and the columns in it. */
+/** The stored schema of a table, and the columns in it. */
 export interface TableSchema {
   columns: readonly Column[];
   schemaJson: string;
 }
 
 /**
- * Puts columns and schema together: columns that are given replace those of the schema; a schema
- * without any has none, and stays as its owner wrote it.
- *
+ * Combines columns and schema. Given columns replace those of the schema. A schema without columns has none, and is
+ * stored as its owner wrote it.
  * @throws AppError BAD_REQUEST
  */
 export function buildSchema(
@@ -93,7 +95,7 @@ export function buildSchema(
   return { columns: parsed, schemaJson };
 }
 
-/** A code point has at most two UTF-16 units: no need to take a huge text apart. */
+/** A code point has at most two UTF-16 units, so a huge text need not be taken apart. */
 function hasNameLength(name: string): boolean {
   if (name === "" || name.length > NAME_CHARS_MAX * 2) return false;
   return Array.from(name).length <= NAME_CHARS_MAX;

@@ -1,8 +1,8 @@
 import type { Filter } from "./row-query.ts";
 
 /**
- * A filter without what it says of one column, as if that had not been written: an `any` group in
- * which a filter asked nothing else lets every row pass.
+ * A filter without its clauses for one column. If a filter of an `any` group had only such clauses, the group lets
+ * every row pass.
  */
 export function withoutColumn(filter: Filter, columnId: string): Filter {
   return filter.flatMap((clause): Filter => {

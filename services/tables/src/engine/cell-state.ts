@@ -1,21 +1,21 @@
 /**
- * What the value at a row is to its column, in one byte. Bit 1 set: it does not fit the column's type
- * or there is none. Bit 2: only the beginning of its text is kept.
+ * The state of a row's value in one byte. Bit 1 is set when the value is missing or does not fit the column's type.
+ * Bit 2 is set when the vector keeps only the beginning of the text.
  */
 export const CELL = {
-  /** It fits; in a JSON column: and is a string. */
+  /** The value fits; in a JSON column it is a string as well. */
   fits: 0,
   /** A value of a JSON column that is no string. */
   structure: 1,
-  /** Not of the column's type. */
+  /** The value is not of the column's type. */
   mistyped: 2,
-  /** Missing, null or "". */
+  /** The value is missing, null or "". */
   blank: 3,
-  /** Added to `fits` and `structure`. */
+  /** The mark of a cut text, which is added to `fits` and `structure`. */
   long: 4,
 } as const;
 
-/** Whether it is of the column's type. */
+/** Whether the value is of the column's type. */
 export function isFitting(state: number): boolean {
   return (state & CELL.mistyped) === 0;
 }
@@ -25,7 +25,7 @@ export function holdsString(state: number): boolean {
   return (state & CELL.structure) === 0;
 }
 
-/** Whether only the beginning of its text is kept. */
+/** Whether the vector keeps only the beginning of the text. */
 export function isLong(state: number): boolean {
   return (state & CELL.long) !== 0;
 }

@@ -1,11 +1,12 @@
-/** What the columns' order calls equal: ICU's root order, case ignored, accents not. */
+/** The collator of columns: ICU's root order, which ignores case but not accents. */
 const COLLATOR = new Intl.Collator("en", { sensitivity: "accent" });
-/** The same without accents: its classes are the primary weights. */
+/** The same order without accents. Its classes are the primary weights. */
 const PRIMARY = new Intl.Collator("en", { sensitivity: "base" });
 
 /**
- * Compares as a column does: without regard to case, texts that are then equal by their UTF-16 units.
- * 0 only for identical texts. Costs 0.2 to 0.5 µs; `Alphabet` settles most pairs for far less.
+ * Compares texts as a column does: without regard to case, and texts that are then equal by their UTF-16 units. The
+ * result is 0 only for identical texts. A comparison costs 0.2 to 0.5 µs; `Alphabet` decides most pairs for far
+ * less.
  */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
@@ -13,31 +14,39 @@ export function compareTexts(a: string, b: string): number {
 }
 
 /**
- * Characters whose place in the order is one number, whatever stands beside them, so that texts made of
- * them compare like lists of numbers. The collator itself is asked for the numbers: nothing of the
- * order is written down here.
+ * Characters whose place in the order is one number, whatever stands beside them. Texts of such characters compare
+ * like lists of numbers. The numbers come from the collator itself, so the code contains nothing of the order.
  */
 export interface Alphabet {
-  /** By UTF-16 unit: 1 and up in the order; equal for letters that differ in case or accents; 0: not in it. */
+  /**
+   * Ranks by UTF-16 unit. A rank is 1 or more, and equal for letters that differ in case or accents; 0 is not in
+   * the alphabet.
+   */
   readonly ranks: Uint16Array;
-  /** Greater than any rank. */
+  /** A number greater than any rank. */
   readonly radix: number;
-  /** Characters that weigh as much as two of the alphabet (ß as ss), and those; of Latin letters only. */
+  /**
+   * Characters that weigh as much as two of the alphabet (ß as ss), with those two; Latin letters only.
+   */
   readonly pairs: ReadonlyMap<string, string>;
-  /** So many ranks fit into the whole numbers that a double can hold. */
+  /** The number of ranks that fit into the whole numbers of a double. */
   readonly width: number;
 }
 
 let latin: Alphabet | undefined;
 let wide: Alphabet | undefined;
 
-/** ASCII and the letters of western and central European languages: 7 at a time. Made in 4 ms. */
+/**
+ * ASCII and the letters of western and central European languages, 7 at a time. The alphabet takes 4 ms to make.
+ */
 export function latinAlphabet(): Alphabet {
   latin ??= createAlphabet(LATIN_END);
   return latin;
 }
 
-/** All scripts of the basic multilingual plane: 3 at a time. Made on first use, in 60 ms. */
+/**
+ * All scripts of the basic multilingual plane, 3 at a time. The alphabet is made on first use, in 60 ms.
+ */
 export function wideAlphabet(): Alphabet {
   wide ??= createAlphabet(WIDE_END);
   return wide;
@@ -45,13 +54,13 @@ export function wideAlphabet(): Alphabet {
 
 const LATIN_END = 0x180;
 const WIDE_END = 0xfffe;
-/** Sorts after every other character (CLDR root collation). */
+/** The character after all others (CLDR root collation). */
 const HIGHEST = "\uffff";
 
 /**
- * Out of the question: what combines with the character before it (marks), what is reordered (the
- * vowel signs of Thai, Lao, Tai Viet and New Tai Lue that are written first), what depends on the character before
- * it (the middle dots after l; kana's iteration and prolongation marks), and halves of pairs.
+ * Characters that no alphabet may contain. Marks combine with the character before them. The vowel signs of Thai,
+ * Lao, Tai Viet and New Tai Lue that are written first are reordered. The middle dot after l and kana's iteration
+ * and prolongation marks depend on the character before them. Halves of pairs are no characters.
  */
 const DEPENDENT =
   /[\p{M}\p{Cs}\p{Cn}\p{Co}\u00b7\u0387\u0e00-\u0eff\u1980-\u19df\uaa80-\uaadf\u3031-\u3035\u309d\u309e\u30fc-\u30fe\uff70\uff9e\uff9f\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u;
@@ -60,7 +69,7 @@ function createAlphabet(end: number): Alphabet {
   const candidates: string[] = [];
   for (let unit = 0; unit < end; unit += 1) {
     const character = String.fromCharCode(unit);
-    // The collator passes over some, such as control characters.
+    // The collator ignores some characters, such as control characters.
     if (DEPENDENT.test(character) || PRIMARY.compare(character, "") === 0) continue;
     candidates.push(character);
   }
@@ -71,7 +80,7 @@ function createAlphabet(end: number): Alphabet {
   for (const character of candidates) {
     const first = ranked.at(-1);
     if (first === undefined || PRIMARY.compare(character, first) !== 0) {
-      // What comes before the last one with something behind it begins like that one.
+      // A character that comes before the last one followed by anything begins like the last one.
       if (first !== undefined && PRIMARY.compare(character, first + HIGHEST) < 0) {
         composed.push({ character, first });
         continue;
@@ -85,7 +94,7 @@ function createAlphabet(end: number): Alphabet {
   return { ranks, radix, width, pairs: end === LATIN_END ? pairsOf(composed, ranked) : new Map() };
 }
 
-/** Finds what stands behind the first character, for those that are made of two. */
+/** Finds the second character of those that weigh as much as two. */
 function pairsOf(
   composed: readonly { character: string; first: string }[],
   ranked: readonly string[],
@@ -106,9 +115,9 @@ function pairsOf(
 }
 
 /**
- * Ranks of the characters from an offset on, as many as the alphabet's width, as one number; the end of
- * the text comes before every character. NaN when one of them, or the one behind them (which might
- * change the last one's weight), is not in the alphabet.
+ * The ranks of the characters from an offset on, as many as the alphabet's width, as one number. The end of the
+ * text comes before every character. The result is NaN when one of the characters is not in the alphabet. The same
+ * holds for the character behind them, which might change the last weight.
  */
 export function windowKey(text: string, offset: number, alphabet: Alphabet): number {
   const { ranks, radix, width } = alphabet;

@@ -1,26 +1,28 @@
 import type { SavedDictionary } from "./saved-part.ts";
 import type { TextEntries } from "./text-entries.ts";
 
-/** Gives each different text one entry of a list, for as long as it is in use. Entry 0 is "". */
+/**
+ * Gives each different text one entry of a list for as long as the text is in use. Entry 0 is "".
+ */
 export class Dictionary {
   readonly #entries: TextEntries;
   readonly #codes = new Map<string, number>();
   #uses: number[] = [];
   #free: number[] = [];
 
-  /** @param entries An empty list, from now on the dictionary's. */
+  /** @param entries an empty list, which belongs to the dictionary from now on */
   constructor(entries: TextEntries) {
     this.#entries = entries;
     entries.put(0, "");
     this.#uses.push(0);
   }
 
-  /** How many different texts are in use. */
+  /** The number of different texts in use. */
   get size(): number {
     return this.#codes.size;
   }
 
-  /** Estimate of its own memory, without that of the entries. */
+  /** The estimated memory of the dictionary, without its entries. */
   get bytes(): number {
     return this.#uses.length * USE_BYTES + this.#codes.size * MEMBER_BYTES;
   }
@@ -63,7 +65,7 @@ export class Dictionary {
     return code;
   }
 
-  /** One use less. */
+  /** Ends one use of an entry. */
   release(code: number): void {
     if (code === 0) return;
     const uses = (this.#uses[code] ?? 1) - 1;

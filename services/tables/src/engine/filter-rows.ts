@@ -7,7 +7,7 @@ import type { Steps } from "./steps.ts";
 import { TextVector } from "./text-vector.ts";
 import type { Vector } from "./vector.ts";
 
-/** The live rows that pass a filter; null stands for all rows, none of which is deleted. */
+/** The live rows that pass a filter. Null stands for all rows, with none of them deleted. */
 export function* filterInSteps(source: RowSource, filter: Filter): Steps<Mask | null> {
   if (filter.length === 0 && source.liveCount === source.size) return null;
   const mask = liveMask(source);
@@ -17,7 +17,7 @@ export function* filterInSteps(source: RowSource, filter: Filter): Steps<Mask | 
 
 type Clause = Filter[number];
 
-/** Cheap clauses come first: those that search texts look only at the rows that are left. */
+/** Cheap clauses come first, so clauses that search texts examine only the remaining rows. */
 function* narrowToFilter(source: RowSource, filter: Filter, mask: Mask): Steps {
   const clauses = filter.map((clause) => ({ clause, cost: costOf(source, clause) }));
   for (const { clause } of clauses.toSorted((a, b) => a.cost - b.cost)) {
@@ -66,7 +66,7 @@ function* narrowToClause(
   for (const row of undecided) mask[row] = matching.has(row) ? 1 : 0;
 }
 
-/** Rows in the mask about which the kept beginning of a text cannot tell. */
+/** The rows in the mask for which the kept beginning of a text does not decide. */
 function rowsUndecided(
   vector: Vector,
   clause: ColumnClause | SubstringClause,

@@ -1,10 +1,10 @@
 type Numbers = Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
 const CAPACITY_MIN = 64;
-/** A third of the room at most stays unused. */
+/** At most a third of the room stays unused. */
 const GROWTH = 1.5;
 
-/** The array, or a larger copy of it when it is shorter than this; new room is filled. */
+/** The array, or a larger copy when it is too short. The new room is filled. */
 export function roomFor<Array extends Numbers>(
   array: Array,
   length: number,
@@ -19,7 +19,7 @@ export function roomFor(array: Numbers, length: number, filling: number): Number
   return larger;
 }
 
-/** A new array of the elements at these indexes. */
+/** A new array with the elements at these indexes. */
 export function keptOf<Array extends Numbers>(array: Array, indexes: Int32Array): Array;
 export function keptOf(array: Numbers, indexes: Int32Array): Numbers {
   const kept = emptyLike(array, indexes.length);

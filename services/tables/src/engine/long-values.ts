@@ -1,6 +1,6 @@
 import type { Vector } from "./vector.ts";
 
-/** Whether the vector keeps only the beginning of a value that fits its type. */
+/** Whether the vector keeps only the beginning of any fitting value. */
 export function hasLong(vector: Vector): boolean {
   return vector.longRows.size > 0;
 }

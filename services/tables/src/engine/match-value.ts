@@ -6,7 +6,7 @@ import { fold } from "../domain/fold.ts";
 import type { ColumnClause, Condition, SubstringClause, ValueList } from "../domain/row-query.ts";
 import { KEPT_UNITS } from "./stored-value.ts";
 
-/** Whether the kept beginning of a long value may not be enough to decide a clause. */
+/** Whether the kept beginning of a long value may be too short to decide a clause. */
 export function needsWholeValue(clause: ColumnClause | SubstringClause): boolean {
   if (clause.kind === "substring") return true;
   const { condition } = clause;
@@ -19,12 +19,12 @@ export function needsWholeValue(clause: ColumnClause | SubstringClause): boolean
     case "equals":
     case "not_equals":
     case "starts_with":
-      // İ folds to two units, so a short operand may stand for a text longer than what is kept.
+      // The letter İ folds to two units, so a short operand may match a text longer than the kept part.
       return fold(condition.value).length > KEPT_UNITS;
   }
 }
 
-/** Whether one value, as `JSON.parse` returns it, meets a clause. */
+/** Whether one value, in the form that `JSON.parse` returns, meets a clause. */
 export function matchesValue(clause: ColumnClause | SubstringClause, value: unknown): boolean {
   if (clause.kind === "substring") {
     return !isBlank(value) && fold(textOf(value)).includes(fold(clause.text));
@@ -59,7 +59,7 @@ function meetsCondition(condition: Condition, column: Column, value: unknown): b
       return meetsOrder(condition.operator, value, condition.value);
     }
   }
-  // Blanks and values that do not fit pass the negated operators only (D34).
+  // Blanks and mistyped values pass only the negated operators (D34).
   return condition.operator === "not_equals" || condition.operator === "not_contains";
 }
 

@@ -12,12 +12,12 @@ import type { StoredValue } from "./stored-value.ts";
 import { Vector } from "./vector.ts";
 import type { TypedCondition } from "./vector.ts";
 
-/** Column types whose values are numbers in a vector. */
+/** The column types that a vector stores as numbers. */
 export type NumericType = "number" | "date" | "boolean";
 
 /**
- * Numbers, days (as the number YYYYMMDD) and booleans (0 and 1). What is blank or does not fit is NaN: it
- * lies in no range, and so outside of every one, which is what the negated operators ask for (D34).
+ * Numbers, days (as the number YYYYMMDD) and booleans (0 and 1). A blank or mistyped value is NaN, which lies in no
+ * range. NaN is thus outside of every range, as the negated operators require (D34).
  */
 export class NumberVector extends Vector {
   readonly #codec: Codec;
@@ -30,12 +30,12 @@ export class NumberVector extends Vector {
     this.#order = new LivingOrder(this.#sortable());
   }
 
-  /** By row; NaN for what is no fitting value. May be longer than the vector. */
+  /** The numbers by row; NaN where no value fits. The array may be longer than the vector. */
   get values(): Float64Array {
     return this.#values;
   }
 
-  /** The number as the value that it stands for. */
+  /** The value for which a number stands. */
   decode(value: number): unknown {
     return this.#codec.decode(value);
   }
@@ -96,7 +96,8 @@ export class NumberVector extends Vector {
     const range = this.#rangeOf(condition);
     const values = this.#values;
     const { from, to } = range;
-    // Sums of comparisons, not branches: which way a row goes cannot be foretold (0.15 instead of 0.37 ms).
+    // The loop sums comparisons instead of branching, because a processor cannot predict the rows (0.15 instead of
+    // 0.37 ms).
     const outside = Number(range.outside);
     for (let row = 0; row < mask.length; row += 1) {
       const value = values[row] ?? Number.NaN;
@@ -147,7 +148,7 @@ export class NumberVector extends Vector {
         if (first === second) return 0;
         return first < second ? -1 : 1;
       },
-      // 4 ms for 100,000: one step.
+      // Sorting 100,000 rows takes 4 ms, so it is one step.
       *sort(rows) {
         sortByKey(keptOf(valuesOf(), rows), rows);
         yield;
@@ -156,7 +157,7 @@ export class NumberVector extends Vector {
   }
 }
 
-/** Numbers of a range, both ends in it, or all others. */
+/** The numbers of a range, both ends included, or all other numbers. */
 interface Range {
   readonly from: number;
   readonly to: number;
@@ -182,7 +183,7 @@ function rangeOf(operator: RangeOperator, value: number): Range {
   }
 }
 
-/** The smallest number that is greater; a strict bound becomes one that is not. */
+/** The next greater number, by which a strict bound becomes an inclusive one. */
 function nextUp(value: number): number {
   if (value === 0) return Number.MIN_VALUE;
   if (value === Infinity) return Number.NaN;
@@ -192,7 +193,9 @@ function nextUp(value: number): number {
   return view.getFloat64(0);
 }
 
-/** How values of a type become numbers in the same order; NaN for what does not fit. */
+/**
+ * The translation of a type's values into numbers of the same order; NaN for a value that does not fit.
+ */
 interface Codec {
   encode(value: unknown): number;
   decode(value: number): unknown;
@@ -200,7 +203,7 @@ interface Codec {
 
 const CODECS: Readonly<Record<NumericType, Codec>> = {
   number: {
-    // -0 and 0 are one value, also to JSON.
+    // The sum makes 0 of -0, because both are one value, in JSON as well.
     encode: (value) => (typeof value === "number" ? value + 0 : Number.NaN),
     decode: (value) => value,
   },

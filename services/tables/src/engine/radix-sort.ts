@@ -4,15 +4,15 @@ const BUCKETS = 2 ** DIGIT_BITS;
 const DIGIT_MASK = BUCKETS - 1;
 const WORD_BITS = 32;
 const SIGN = 0x80000000;
-/** Up to so many are put in one by one. */
+/** Up to this number, items are inserted one by one. */
 const INSERTED_MAX = 32;
-/** Up to so many a comparing sort needs less time than the passes. */
+/** Up to this number, a comparing sort takes less time than the passes. */
 const COMPARED_MAX = 256;
 
 /**
- * Sorts items by their keys, the smallest first; items of equal keys keep their order. `keys[k]` is the
- * key of `items[k]` and none is NaN; both arrays are put in order. 100,000 random keys take 4 ms, where
- * `sort` with a comparing function takes 60.
+ * Sorts items by their keys, the smallest first. Items of equal keys keep their order. `keys[k]` is the key of
+ * `items[k]` and never NaN, and both arrays are sorted. 100,000 random keys take 4 ms; `sort` with a comparing
+ * function takes 60.
  */
 export function sortByKey(keys: Float64Array, items: Int32Array): void {
   if (isSorted(keys)) return;
@@ -63,7 +63,9 @@ interface Words {
   readonly items: Int32Array;
 }
 
-/** Radix sort from the lowest digit up, over the bits of the keys, leaving out digits that are all equal. */
+/**
+ * Sorts from the lowest digit of the keys' bits up, and skips digits that are equal in all keys.
+ */
 function sortMany(keys: Float64Array, items: Int32Array): void {
   const length = keys.length;
   const counts = new Int32Array(DIGITS * BUCKETS);
@@ -90,7 +92,7 @@ function sortMany(keys: Float64Array, items: Int32Array): void {
   keysOf(from, keys);
 }
 
-/** The keys' bits, turned such that they compare as unsigned integers of 64 bits. */
+/** The bits of the keys, changed such that they compare as unsigned integers of 64 bits. */
 function orderedWords(keys: Float64Array, items: Int32Array): Words {
   const length = keys.length;
   const bits = new Uint32Array(keys.buffer, keys.byteOffset, 2 * length);

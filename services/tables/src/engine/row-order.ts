@@ -2,39 +2,41 @@ import type { SavedOrder } from "./saved-part.ts";
 import { finish } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
-/** Indexes in the order of a column's values, ties by index. Only of values that fit the column's type. */
+/** Indexes in the order of a column's values, ties by index. Only fitting values have a place. */
 export interface RowOrder {
   readonly rows: Int32Array<ArrayBuffer>;
-  /** 1 where a value differs from the one before it. */
+  /** 1 where a value differs from the previous one. */
   readonly begins: Uint8Array<ArrayBuffer>;
 }
 
-/** What an order is made of. */
+/** The values of an order, and how they are sorted. */
 export interface Sortable {
   readonly length: number;
-  /** Whether the value at this index stands in the order. */
+  /** Whether the value at this index has a place in the order. */
   has(index: number): boolean;
-  /** Puts ascending indexes into the order of their values; those of equal values stay ascending. */
+  /** Sorts ascending indexes by their values. Indexes of equal values stay ascending. */
   sort(indexes: Int32Array): Steps;
   /** Negative, positive, or 0 when the values at both indexes are the same. */
   compare(a: number, b: number): number;
-  /** The same, which will not change; for orders that are made in steps. */
+  /** A copy that does not change, for orders that are made in steps. */
   frozen?(): Sortable;
 }
 
-/** Neighbours that are compared in one step. */
+/** The neighbours that one step compares. */
 const STEP_ROWS = 4_096;
-/** With more changes than this, to sort everything again costs less than to put them in one by one. */
+/**
+ * With more changes than this, sorting everything again costs less than moving each changed index.
+ */
 const CHANGES_MAX = 1_000;
 
 /**
- * The order of a list that changes little between two uses: it is sorted once, and then the changed
+ * The order of a list that changes little between two uses. The list is sorted once, and later only the changed
  * indexes are moved. After a change 100,000 rows are in order again within 0.8 ms.
  */
 export class LivingOrder {
   readonly #sortable: Sortable;
   #order: RowOrder | null = null;
-  /** How many indexes the order has seen. */
+  /** The number of indexes that the order has seen. */
   #seen = 0;
   readonly #changed = new Set<number>();
   #making: { steps: Steps; length: number } | null = null;
@@ -43,7 +45,7 @@ export class LivingOrder {
     this.#sortable = sortable;
   }
 
-  /** Estimate of what the order occupies. */
+  /** The estimated memory of the order. */
   get bytes(): number {
     return this.#order === null ? 0 : this.#order.rows.length * BYTES_PER_ROW;
   }
@@ -65,7 +67,7 @@ export class LivingOrder {
     };
   }
 
-  /** Takes over what `saved` has given, of a list with the same values. */
+  /** Takes a saved order over. The list must have the same values. */
   restore(saved: SavedOrder | null): void {
     this.forget();
     if (saved === null) return;
@@ -74,7 +76,7 @@ export class LivingOrder {
     for (const index of saved.changed) this.#changed.add(index);
   }
 
-  /** The value at an index has changed. New indexes at the end need not be told. */
+  /** Notes that the value at an index has changed. New indexes at the end need no call. */
   changed(index: number): void {
     const seen = this.#making?.length ?? (this.#order === null ? 0 : this.#seen);
     if (index >= seen) return;
@@ -82,7 +84,7 @@ export class LivingOrder {
     if (this.#changed.size > CHANGES_MAX) this.forget();
   }
 
-  /** The list is another one. */
+  /** Forgets the order, because the list was replaced. */
   forget(): void {
     this.#order = null;
     this.#making = null;
@@ -90,8 +92,8 @@ export class LivingOrder {
   }
 
   /**
-   * Makes the order in steps, when it is not there, so that `current` takes little time afterwards. The list
-   * may change meanwhile. Who asks for the same at the same time takes part in it.
+   * Makes a missing order in steps, so that `current` takes little time afterwards. The list may change meanwhile.
+   * Concurrent callers share the work.
    */
   *prepare(): Steps {
     const { length } = this.#sortable;
@@ -115,7 +117,7 @@ export class LivingOrder {
     this.#making = null;
   }
 
-  /** The order as of now. Good until the next change. */
+  /** The present order, valid until the next change. */
   current(): RowOrder {
     const { length } = this.#sortable;
     if (this.#order !== null && length - this.#seen > CHANGES_MAX) this.forget();
@@ -169,7 +171,7 @@ export class LivingOrder {
     let isBeginning = 0;
     for (let place = 0; place < rows.length; place += 1) {
       const row = rows[place] ?? 0;
-      // Whoever follows a first one that has gone is the first, if it was not yet.
+      // The follower of a removed first row becomes the first of its value.
       isBeginning |= begins[place] ?? 0;
       if (isChanged[row] === 1) continue;
       keptRows[count] = row;
@@ -224,8 +226,8 @@ function isBeginning(sortable: Sortable, rows: Int32Array, place: number): boole
 const BYTES_PER_ROW = Int32Array.BYTES_PER_ELEMENT + Uint8Array.BYTES_PER_ELEMENT;
 
 /**
- * The order by small whole numbers: 0 and up, below `rankCount`; rows with a negative one are left out.
- * Counts instead of sorting: 1 ms for 100,000 rows.
+ * The order of ranks, which are whole numbers from 0 up to `rankCount`. Rows with a negative rank are left out. The
+ * function counts instead of sorting, in 1 ms for 100,000 rows.
  */
 export function orderByRank(ranks: Int32Array, rankCount: number): RowOrder {
   const starts = new Int32Array(rankCount + 1);

@@ -2,33 +2,33 @@ import type { Column } from "../domain/column.ts";
 import type { ColumnClause, Filter, Sort, SubstringClause } from "../domain/row-query.ts";
 import type { Vector, VectorType } from "./vector.ts";
 
-/** A table's rows as the engine sees them: index 0 up to size, in the table's own order. */
+/** The rows of a table for the engine: index 0 up to size, in the table's own order. */
 export interface RowSource {
   readonly size: number;
-  /** How many of them are live; the others are deleted rows not yet compacted away. */
+  /** The number of live rows. The others were deleted and are not compacted away yet. */
   readonly liveCount: number;
   isLive(index: number): boolean;
-  /** The values of a key; as long as `size`. */
+  /** The values of a key. The vector is as long as `size`. */
   vector(key: string, type: VectorType): Vector;
   /**
-   * Which of the rows of which only the beginning is kept match the clause as a whole. Asked when
-   * `needsWholeValue` says so; without it, or when it does not answer, the beginning decides.
+   * The rows with a cut value that match the clause as a whole. `needsWholeValue` tells when the engine asks.
+   * Without an answer the kept beginning decides.
    */
   longMatches?(clause: ColumnClause | SubstringClause): ReadonlySet<number> | undefined;
   /**
-   * Which rows, of those of whose value only the beginning is kept (`cutRows`), have a label that contains
-   * the search. Asked for distinct values; without it, any of them might.
+   * The rows with a cut value (`cutRows`) whose label contains the search. The engine asks for distinct values.
+   * Without the function, any of these rows might match.
    */
   longLabels?(column: Column, search: string): ReadonlySet<number>;
 }
 
-/** Names a vector. */
+/** The name of a vector. */
 export interface VectorName {
   readonly key: string;
   readonly type: VectorType;
 }
 
-/** The vectors that a filter and an order look at, each once. */
+/** The vectors that a filter and an order need, each once. */
 export function vectorsOf(filter: Filter, sort: Sort | null): VectorName[] {
   const names = new Map<string, VectorName>();
   const add = (name: VectorName) => names.set(`${name.type} ${name.key}`, name);

@@ -8,22 +8,22 @@ import type { RowSource } from "./row-source.ts";
 import { finish } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
-/** How many rows match, and the indexes of those on the page. */
+/** The number of matching rows, and the indexes of those on the page. */
 export interface SelectedRows {
   readonly total: number;
   readonly indexes: Int32Array;
 }
 
 /**
- * Evaluates a row query. `source` has to have the vectors that `vectorsOf` names. 100,000 rows take 0.1
- * to 1 ms, text search 3 ms. Longest, on two busy cores: 20 searching clauses that each leave most rows
- * 50 ms, the first sort by a text column after loading 100 ms (500 when all is Hindi or emoji).
+ * Evaluates a row query. `source` must have the vectors that `vectorsOf` names. 100,000 rows take 0.1 to 1 ms, and
+ * a text search 3 ms. The slowest queries on two busy cores: 20 search clauses that each leave most rows take 50
+ * ms. The first sort by a text column after loading takes 100 ms, and 500 ms for Hindi or emoji only.
  */
 export function selectRows(source: RowSource, query: RowQuery): SelectedRows {
   return finish(selectInSteps(source, query));
 }
 
-/** As `selectRows`. */
+/** Does the same as `selectRows`, in steps. */
 export function* selectInSteps(source: RowSource, query: RowQuery): Steps<SelectedRows> {
   const { filter, sort, limit, offset } = query;
   if (sort !== null) yield* source.vector(sort.column.id, sort.column.type).prepareOrder();
@@ -45,7 +45,7 @@ export function* selectInSteps(source: RowSource, query: RowQuery): Steps<Select
   return { total, indexes: page.indexes };
 }
 
-/** Takes rows in order: leaves out those before the page, and is full when it has the page's. */
+/** Takes rows in order, skips those before the page, and is full once it has the page's rows. */
 class Page {
   readonly indexes: Int32Array;
   #toSkip: number;
@@ -60,7 +60,7 @@ class Page {
     return this.#count === this.indexes.length;
   }
 
-  /** How many rows are still to be left out. */
+  /** The number of rows that are still to be skipped. */
   get toSkip(): number {
     return this.#toSkip;
   }
@@ -74,7 +74,10 @@ class Page {
     }
   }
 
-  /** Leaves out as many of these rows as come before the page; how many those are. */
+  /**
+   * Skips the rows that come before the page.
+   * @returns how many of them were skipped
+   */
   skip(rowCount: number): number {
     const skipped = Math.min(rowCount, this.#toSkip);
     this.#toSkip -= skipped;
@@ -93,7 +96,7 @@ function fillInTableOrder(page: Page, source: RowSource, mask: Mask | null, tota
   for (; row < source.size && !page.isFull; row += 1) if (source.isLive(row)) page.take(row);
 }
 
-/** Where to begin with the page, so that nearly all before it is left out at once. */
+/** The row at which to begin, so that nearly all rows before the page are skipped at once. */
 function firstRow(page: Page, source: RowSource, total: number): number {
   if (total === source.size) return page.skip(total);
   if (page.toSkip <= total / 2) return 0;
@@ -105,7 +108,7 @@ function firstRow(page: Page, source: RowSource, total: number): number {
   return row;
 }
 
-/** Descending turns round the order of values; rows of one value stay in the table's own (D34). */
+/** A descending order reverses the values. Rows of one value keep the table's own order (D34). */
 function fillFromOrder(
   page: Page,
   { rows, begins }: RowOrder,
@@ -127,7 +130,7 @@ function fillFromOrder(
 function fillFromRun(page: Page, rows: Int32Array, mask: Mask | null): void {
   if (page.isFull) return;
   const start = mask === null ? page.skip(rows.length) : 0;
-  // Most rows of most orders fail the filter, so that is asked first, and alone.
+  // Most rows of most orders fail the filter, so a loop of its own checks that first.
   for (let place = start; place < rows.length; place += 1) {
     const row = rows[place] ?? 0;
     if (mask !== null && mask[row] !== 1) continue;

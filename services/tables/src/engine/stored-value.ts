@@ -1,22 +1,24 @@
 import { textOf } from "../domain/cell-text.ts";
 
 /**
- * Units (UTF-16) of a value's text that a vector keeps. Operands of exact lists are no longer than this,
- * so what is cut off can only matter to operators that look inside or at the end of a text.
+ * The UTF-16 units of a value's text that a vector keeps. No operand of an exact list is longer. The cut part
+ * matters only to operators that search a text or compare its end.
  */
 export const KEPT_UNITS = 2_000;
 
-/** A value that is not blank, in the form in which a vector keeps it. */
+/** A value that is not blank, as a vector keeps it. */
 export interface StoredValue {
-  /** Its text (`textOf`), at most KEPT_UNITS of it. */
+  /** The text of the value (`textOf`), at most KEPT_UNITS of it. */
   readonly text: string;
-  /** Whether it is a string; else its text is its canonical JSON. */
+  /** Whether the value is a string. The text of any other value is its canonical JSON. */
   readonly isString: boolean;
-  /** Whether its text goes on. */
+  /** Whether the text was cut. */
   readonly long: boolean;
 }
 
-/** What vectors keep of a value that was too large to be held as a whole; they take it like the value. */
+/**
+ * The kept part of a value that was too large to be held as a whole. Vectors accept it like the value.
+ */
 export class CutValue implements StoredValue {
   readonly text: string;
   readonly isString: boolean;
@@ -29,7 +31,7 @@ export class CutValue implements StoredValue {
   }
 }
 
-/** The form to keep of a value that is not blank. */
+/** The kept form of a value that is not blank. */
 export function storedValue(value: unknown): StoredValue {
   if (value instanceof CutValue) return value;
   const whole = textOf(value);
@@ -37,17 +39,19 @@ export function storedValue(value: unknown): StoredValue {
   return { text, isString: typeof value === "string", long: text.length < whole.length };
 }
 
-/** An object or array without what no vector keeps of it. */
+/** The kept part of an object or array. */
 export function cutObject(value: object): CutValue {
   return new CutValue(storedValue(value));
 }
 
-/** What is kept of a text. */
+/** The kept part of a text. */
 export function keptText(text: string): string {
   return text.length > KEPT_UNITS ? copyOfStart(text) : text;
 }
 
-/** Canonical JSON of a value; of a long one that of its beginning, which equals no operand. */
+/**
+ * The canonical JSON of a value. For a cut value it is that of the beginning, which equals no operand.
+ */
 export function jsonOf({ text, isString }: StoredValue): string {
   return isString ? JSON.stringify(text) : text;
 }
@@ -59,7 +63,7 @@ export function tellableJson(value: StoredValue): string | null {
   return json.length > KEPT_UNITS ? null : json;
 }
 
-/** Estimate of what a string occupies: a header, and a byte or two for each unit. */
+/** The estimated memory of a string: a header, and a byte or two for each unit. */
 export function bytesOf(text: string): number {
   return STRING_HEADER_BYTES + (BEYOND_LATIN1.test(text) ? 2 * text.length : text.length);
 }

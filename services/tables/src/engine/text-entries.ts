@@ -5,7 +5,7 @@ import { bytesOf } from "./stored-value.ts";
 import { TextSearch } from "./text-search.ts";
 import { sortTexts } from "./text-sort.ts";
 
-/** A list of texts that is searched and ordered; "" where there is none. */
+/** A list of texts for searching and sorting; "" stands for a missing text. */
 export class TextEntries {
   readonly #texts: string[] = [];
   readonly search = new TextSearch(this.#texts);
@@ -21,7 +21,7 @@ export class TextEntries {
     return this.#texts.length;
   }
 
-  /** Estimate of the memory that the texts, and what speeds up their use, occupy. */
+  /** The estimated memory of the texts and of the indexes on them. */
   get bytes(): number {
     const pointers = this.#texts.length * POINTER_BYTES;
     return pointers + this.#textBytes + this.search.bytes + this.order.bytes;
@@ -31,12 +31,12 @@ export class TextEntries {
     return this.#texts[entry] ?? "";
   }
 
-  /** Some texts, in their order. */
+  /** The texts of some entries, in their order. */
   slice(from: number, to: number): readonly string[] {
     return this.#texts.slice(from, to);
   }
 
-  /** Puts a text in an entry's place, or at the end. */
+  /** Replaces the text of an entry, or adds one at the end. */
   put(entry: number, text: string): void {
     const before = this.#texts[entry];
     if (before === text) return;

@@ -3,20 +3,21 @@ import type { Alphabet } from "./collation.ts";
 import { sortByKey } from "./radix-sort.ts";
 import type { Steps } from "./steps.ts";
 
-/** So few are sorted faster by comparing them. */
+/** Up to this number, comparing texts is faster than keying them. */
 const FEW = 4;
-/** Texts that are looked at, or compared with others, in one step. */
+/** The texts that one step examines or compares. */
 const LOOKED_AT = 2_048;
 const COMPARED = 512;
-/** When a larger part than this is written in other letters, all of the range is keyed in the wide alphabet. */
+/**
+ * When a larger part than this has letters outside the alphabet, the wide alphabet keys the whole range.
+ */
 const FOREIGN_PART_MAX = 1 / 16;
 
 /**
- * Sorts ascending indexes of texts, in place, as `compareTexts` does, equal texts by index. Characters are taken
- * a few at a time as one number, by which a radix sort works; those with equal numbers are sorted on
- * by what follows, and only the last ones, or texts in letters that have no number, are compared. 100,000
- * texts take 40 to 90 ms, with the collator alone 350; only scripts with many marks (Hindi), or texts of
- * emoji, gain nothing.
+ * Sorts ascending indexes of texts in place, in the order of `compareTexts`, with equal texts by index. A few
+ * characters at a time become one number, and a radix sort orders the numbers. Texts with equal numbers are sorted
+ * by what follows. Only the last few, and texts without numbers, are compared. 100,000 texts take 40 to 90 ms, and
+ * 350 with the collator alone. Scripts with many marks (Hindi) and texts of emoji gain nothing.
  */
 export function* sortTexts(texts: readonly string[], items: Int32Array): Steps {
   const keyTexts = yield* withPairs(texts, items);
@@ -24,15 +25,17 @@ export function* sortTexts(texts: readonly string[], items: Int32Array): Steps {
 }
 
 interface Texts {
-  /** What is compared. */
+  /** The texts that are compared. */
   readonly texts: readonly string[];
-  /** What keys are made of: as the texts, but for characters that weigh as much as two. */
+  /**
+   * The texts from which keys are made. They differ from the others only in characters that weigh as much as two.
+   */
   readonly keyTexts: readonly string[];
-  /** Texts that may be looked at before the step ends. */
+  /** The number of texts that may be examined before the step ends. */
   untilStep: number;
 }
 
-/** The texts with ss for ß and the like, which differs from them in nothing that a key holds. */
+/** The texts with ss for ß and the like. No key tells the difference. */
 function* withPairs(texts: readonly string[], items: Int32Array): Steps<readonly string[]> {
   const { pairs } = latinAlphabet();
   if (pairs.size === 0) return texts;
@@ -50,7 +53,9 @@ function* withPairs(texts: readonly string[], items: Int32Array): Steps<readonly
   return replaced ?? texts;
 }
 
-/** Sorts texts that have the same beginning, of this many units, and stand in order of their indexes. */
+/**
+ * Sorts texts with the same beginning of this many units. They are given in the order of their indexes.
+ */
 function* sortFrom(texts: Texts, items: Int32Array, offset: number): Steps {
   if (items.length <= FEW) {
     compareFew(texts, items);
@@ -75,10 +80,10 @@ function* sortFrom(texts: Texts, items: Int32Array, offset: number): Steps {
 }
 
 interface Partition {
-  /** Texts with a key, and their keys. */
+  /** The texts with a key, and their keys. */
   readonly keyed: Int32Array;
   readonly keys: Float64Array;
-  /** Texts without. */
+  /** The texts without a key. */
   readonly others: Int32Array;
 }
 
@@ -121,7 +126,7 @@ function* sortKeyed(
   for (let end = 1; end <= keyed.length; end += 1) {
     if (end < keyed.length && keys[end] === keys[start]) continue;
     const run = keyed.subarray(start, end);
-    // A key that ends with 0 is of texts that have ended: they differ in case and accents at most.
+    // A key that ends with 0 belongs to texts that have ended. Such texts differ at most in case and accents.
     if ((keys[start] ?? 0) % radix === 0) yield* sortByComparing(texts, run);
     else yield* sortFrom(texts, run, offset + width);
     start = end;
@@ -134,7 +139,9 @@ function* sortKeyed(
   }
 }
 
-/** How far all texts are the same and of the alphabet, so that the order is decided behind it. */
+/**
+ * The length of the beginning that all texts share, within the alphabet. The order is decided behind it.
+ */
 function sharedOffset(
   { keyTexts }: Texts,
   items: Int32Array,
@@ -154,7 +161,7 @@ function sharedOffset(
   return end;
 }
 
-/** Parts are sorted, and then merged two by two. */
+/** Sorts parts, and then merges them two by two. */
 function* sortByComparing(texts: Texts, items: Int32Array): Steps {
   if (items.length <= COMPARED) {
     compareFew(texts, items);
@@ -176,7 +183,7 @@ function compareItems({ texts }: Texts, a: number, b: number): number {
   return compareTexts(texts[a] ?? "", texts[b] ?? "") || a - b;
 }
 
-/** Both are sorted, and about as long. */
+/** Merges two sorted lists of about the same length. */
 function* mergeEqual(texts: Texts, first: Int32Array, second: Int32Array, into: Int32Array): Steps {
   let [one, other] = [0, 0];
   for (let place = 0; place < into.length; place += 1) {
@@ -193,7 +200,7 @@ function* mergeEqual(texts: Texts, first: Int32Array, second: Int32Array, into: 
   }
 }
 
-/** Both are sorted; the shorter one's places in the longer one are searched for. */
+/** Merges two sorted lists by searching the places of the shorter one in the longer one. */
 function* merge(texts: Texts, keyed: Int32Array, others: Int32Array, into: Int32Array): Steps {
   const [long, short] = keyed.length < others.length ? [others, keyed] : [keyed, others];
   let taken = 0;

@@ -13,12 +13,12 @@ import type { TextMatch } from "./text-search.ts";
 import { Vector } from "./vector.ts";
 import type { TypedCondition, VectorType } from "./vector.ts";
 
-/** Types of vectors whose values are texts. */
+/** The types of vectors whose values are texts. */
 export type TextualType = Exclude<VectorType, "number" | "date" | "boolean">;
 
-/** Up to so many different texts are numbered in any case. */
+/** Up to this number of different texts, a vector always has a dictionary. */
 const DICTIONARY_ENTRIES = 4_096;
-/** Beyond that only while there are so many rows for each. */
+/** Beyond that number, a vector has a dictionary only with this many rows for each text. */
 const ROWS_PER_ENTRY = 4;
 /** Rows that are taken over in one step when others go. */
 const KEPT_ROWS = 4_096;
@@ -26,15 +26,15 @@ const KEPT_ROWS = 4_096;
 const SAVED_TEXTS = 1_024;
 
 /**
- * Texts, and in JSON columns the texts of all values. While few of them differ, rows hold numbers of
- * entries in a dictionary, and an operator looks at each text once; when most of them differ, the
- * dictionary is given up and each row is an entry of its own.
+ * Texts, and in JSON columns the texts of all values. While few texts differ, rows hold entry numbers of a
+ * dictionary, and an operator examines each text once. When most texts differ, the vector drops the dictionary, and
+ * each row is an entry of its own.
  */
 export class TextVector extends Vector {
   readonly #takesAll: boolean;
   #entries = new TextEntries();
   #dictionary: Dictionary | null;
-  /** With a dictionary: the entry of each row; 0 is the entry of what is no fitting value. */
+  /** With a dictionary: the entry of each row. Entry 0 stands for a value that does not fit. */
   #codes = new Int32Array(0);
   #order: { key: string; order: RowOrder } | null = null;
   /** Entries that were taken back from a saved vector. */
@@ -46,12 +46,14 @@ export class TextVector extends Vector {
     this.#dictionary = new Dictionary(this.#entries);
   }
 
-  /** Whether rows of equal text may hold different values: a string and what is written like it. */
+  /**
+   * Whether rows of equal text may hold different values: a string, and another value that is written like it.
+   */
   get takesAll(): boolean {
     return this.#takesAll;
   }
 
-  /** Whether operators have to look at each row's own text. */
+  /** Whether operators must examine each row's own text. */
   get isSpelledOut(): boolean {
     return this.#dictionary === null;
   }
@@ -244,7 +246,9 @@ export class TextVector extends Vector {
     return (row) => listed[codes[row] ?? 0] === 1;
   }
 
-  /** Places of the rows' texts: first the options in their order, then other texts in that of texts. */
+  /**
+   * The places of the rows' texts. The options come first in their order, then other texts in the order of texts.
+   */
   #ranks(options: readonly string[]): { ranks: Int32Array; rankCount: number } {
     const entries = this.#entries;
     const { rows, begins } = entries.order.current();
@@ -264,7 +268,10 @@ export class TextVector extends Vector {
   }
 }
 
-/** Of each option's kept text, since rows have no more; the first of several with the same one counts. */
+/**
+ * The place of each option's kept text, because rows have no more. The first of several options with one kept text
+ * counts.
+ */
 function placesOf(options: readonly string[]): Map<string, number> {
   const places = new Map<string, number>();
   for (const [place, option] of options.entries()) {

@@ -10,22 +10,24 @@ import type { Steps } from "./steps.ts";
 import { bytesOf, jsonOf, storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
 
-/** What a vector holds: values of a column of this type, or of a key that no column declares. */
+/**
+ * The content of a vector: values of a column of this type, or of a key that no column declares.
+ */
 export type VectorType = ColumnType | "any";
 
-/** A condition that looks at values. */
+/** A condition that examines values. */
 export type TypedCondition = Exclude<Condition, { on: "blank" }>;
 
 /**
- * The values of one key in all rows of a table, by row index, kept such that a filter takes a fraction
- * of a millisecond over 100,000 of them. Values are what `JSON.parse` returns; null, undefined and ""
- * are blanks. Made by `createVector`.
+ * The values of one key in all rows of a table, by row index. A filter takes a fraction of a millisecond over
+ * 100,000 of them. Values have the form that `JSON.parse` returns; null, undefined and "" are blanks.
+ * `createVector` makes vectors.
  */
 export abstract class Vector {
   readonly type: VectorType;
   #length = 0;
   #states = new Uint8Array(0);
-  /** Values that do not fit the type; few, so they need not be compact. */
+  /** The mistyped values. Few values are mistyped, so they need not be compact. */
   readonly #mistyped = new Map<number, StoredValue>();
   #mistypedBytes = 0;
   readonly #longRows = new Set<number>();
@@ -34,28 +36,28 @@ export abstract class Vector {
     this.type = type;
   }
 
-  /** How many rows it knows of. */
+  /** The number of rows in the vector. */
   get length(): number {
     return this.#length;
   }
 
-  /** Estimate of the memory that it occupies; grows when queries need orders and search texts. */
+  /** The estimated memory. It grows when queries need orders and search texts. */
   get bytes(): number {
     const maps = this.#mistyped.size * MISFIT_BYTES + this.#longRows.size * SET_ENTRY_BYTES;
     return this.#states.byteLength + this.#mistypedBytes + maps + this.valueBytes();
   }
 
-  /** What the value at each row is (CELL); may be longer than the vector. */
+  /** The state (CELL) of the value at each row. The array may be longer than the vector. */
   get states(): Uint8Array {
     return this.#states;
   }
 
-  /** Rows of whose fitting value only the beginning is kept. */
+  /** The rows with a fitting value that was cut. */
   get longRows(): ReadonlySet<number> {
     return this.#longRows;
   }
 
-  /** Makes room for so many rows, so that it has not to grow before. */
+  /** Makes room for this many rows, so that the vector need not grow before. */
   reserve(rows: number): void {
     this.#states = roomFor(this.#states, rows, CELL.blank);
     this.makeRoom(rows);
@@ -71,7 +73,7 @@ export abstract class Vector {
     }
   }
 
-  /** Gives a row another value. An equal one costs nothing later. */
+  /** Replaces the value of a row. An equal value costs nothing later. */
   set(index: number, value: unknown): void {
     if (index < 0 || index >= this.#length) throw new RangeError(`there is no row ${index}`);
     const mistyped = this.#mistyped.get(index);
@@ -83,10 +85,10 @@ export abstract class Vector {
     this.#put(index, value);
   }
 
-  /** Whether the order of its values is there already. */
+  /** Whether the values are sorted already. */
   abstract get isOrdered(): boolean;
 
-  /** Gives the vector as plain data, piece by piece. It must not change before the last piece is given. */
+  /** Returns the vector as plain data, piece by piece. The vector must not change before the last piece. */
   *save(): Generator<SavedPart, void, undefined> {
     const { type, length } = this;
     const longRows = Int32Array.from(this.#longRows);
@@ -98,7 +100,7 @@ export abstract class Vector {
     yield* this.saveValues();
   }
 
-  /** Takes in one piece of a vector of the same type. Only for new vectors; all pieces, in their order. */
+  /** Adds one piece of a saved vector. A new vector has to get all pieces of one, in their order. */
   restore(part: SavedPart): void {
     switch (part.kind) {
       case "cells":
@@ -114,14 +116,14 @@ export abstract class Vector {
     }
   }
 
-  /** As `keepInSteps`. */
+  /** Does at once what `keepInSteps` does. */
   keep(indexes: Int32Array): void {
     finish(this.keepInSteps(indexes));
   }
 
   /**
-   * Leaves only these rows, given in ascending order; they are numbered anew from 0. Nobody may look at the vector
-   * between two steps.
+   * Keeps only these rows, which are given in ascending order. They get new numbers from 0 on. Nobody may read the
+   * vector between two steps.
    */
   *keepInSteps(indexes: Int32Array): Steps {
     const allMistyped = [...this.#mistyped];
@@ -147,15 +149,15 @@ export abstract class Vector {
     yield* this.keepValues(indexes);
   }
 
-  /** Makes `order` ready in steps, between which the vector may change. */
+  /** Prepares `order` in steps. The vector may change between them. */
   abstract prepareOrder(): Steps;
 
-  /** Clears in the mask the rows that do not meet a condition. */
+  /** Clears the mask for rows that do not meet a condition. */
   narrow(condition: Condition, mask: Uint8Array): void {
     finish(this.narrowInSteps(condition, mask));
   }
 
-  /** As `narrow`. */
+  /** Does the same as `narrow`, in steps. */
   *narrowInSteps(condition: Condition, mask: Uint8Array): Steps {
     if (condition.on === "blank") this.#narrowToBlanks(condition, mask);
     else yield* this.narrowTyped(condition, mask);
@@ -169,7 +171,7 @@ export abstract class Vector {
     }
   }
 
-  /** Clears in the mask the rows whose values a list leaves out. */
+  /** Clears the mask for rows whose values a list leaves out. */
   *narrowToList({ excluded, values, blanks }: ValueList, mask: Uint8Array): Steps {
     const states = this.#states;
     const isListed = this.listTest(values);
@@ -194,7 +196,7 @@ export abstract class Vector {
     return this.#mistyped.size > 0;
   }
 
-  /** Rows of whose value, whether it fits or not, only the beginning is kept. */
+  /** The rows with a cut value, mistyped ones included. */
   cutRows(): number[] {
     const rows = [...this.#longRows];
     for (const [row, { long }] of this.#mistyped) if (long) rows.push(row);
@@ -204,9 +206,12 @@ export abstract class Vector {
   /** The rows with fitting values in the order of the column. */
   abstract order(column: Column): RowOrder;
 
-  /** Puts in a value that is not blank, when it fits; its state, or null when it does not. */
+  /**
+   * Stores a value that is not blank, when it fits.
+   * @returns the state of the value; null when it does not fit
+   */
   protected abstract putFitting(row: number, value: unknown): number | null;
-  /** A blank, or a value that does not fit, takes this row. */
+  /** Stores that a row has a blank, or a mistyped value. */
   protected abstract putNothing(row: number): void;
   protected abstract makeRoom(length: number): void;
   protected abstract keepValues(indexes: Int32Array): Steps;
@@ -215,7 +220,9 @@ export abstract class Vector {
   /** Takes in a piece that `saveValues` has given. */
   protected abstract restoreValues(part: SavedPart): void;
   protected abstract narrowTyped(condition: TypedCondition, mask: Uint8Array): Steps;
-  /** Tells of rows with fitting values whether these canonical JSON texts hold theirs. */
+  /**
+   * Makes a test whether the value at a row, which must fit, is one of these canonical JSON texts.
+   */
   protected abstract listTest(values: ReadonlySet<string>): (row: number) => boolean;
   protected abstract fitting(row: number): StoredValue;
   protected abstract valueBytes(): number;
@@ -247,7 +254,7 @@ export abstract class Vector {
   }
 }
 
-/** Rows that are looked for in a list in one step: their texts may be long. */
+/** The rows that one step looks up in a list. Their texts may be long. */
 const LISTED_ROWS = 4_096;
 /** Values, of at most 2,000 characters each, that one piece has. */
 const SAVED_VALUES = 1_024;

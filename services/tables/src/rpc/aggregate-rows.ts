@@ -18,7 +18,9 @@ import { requireTableName } from "./table-name.ts";
 const MEASURES_MAX = 20;
 const GROUPS_MAX = 10_000;
 
-/** Different values may begin alike, and a beginning is not what any row has. */
+/**
+ * The refusal of cut keys. Different values may begin alike, and no row has a mere beginning as its value.
+ */
 const CUT_KEY =
   "has values of more than 2000 characters among these rows, which cannot be groups; filter them out";
 
@@ -37,7 +39,7 @@ const FITTING_TYPES: Readonly<Record<Exclude<Measure["function"], "count">, Colu
   max: ["number", "date"],
 };
 
-/** Computes figures of rows, for all of them or by group (D36). */
+/** Computes figures for all rows together, or for each group (D36). */
 export function aggregateRows({
   snapshots,
 }: ServiceContext): UnaryMethod<AggregateRowsRequest, AggregateRowsResponse> {

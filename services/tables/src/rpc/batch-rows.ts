@@ -19,7 +19,7 @@ const CHANGES_MAX = 1_000;
 const BYTES_MAX = 8 * 1024 * 1024;
 const PROBLEMS_MAX = 50;
 
-/** Inserts, updates and deletes rows of a table, all or nothing (D36). */
+/** Inserts, updates and deletes rows of a table. Either all changes are made or none (D36). */
 export function batchRows({
   connections,
   rowWriter,
@@ -52,12 +52,14 @@ export function batchRows({
   });
 }
 
-/** The table's own absence has no details. */
+/** An error about a missing table has no details. */
 function isAboutRows(error: unknown): boolean {
   return isAppError(error) && error.reason === "NOT_FOUND" && error.details !== undefined;
 }
 
-/** The answer that names all missing rows: a write is given up at the first statement that misses one. */
+/**
+ * The error that names all missing rows. The write itself ends at the first statement that misses a row.
+ */
 async function missingOf(
   connections: CompanyConnections,
   table: TableName,
@@ -80,7 +82,7 @@ function assertSize({ insertDataJson, updates, deleteRowIds }: BatchRowsRequest)
   }
 }
 
-/** What is to be done, with ids as they are stored; all that is wrong is told at once. */
+/** Reads the wanted changes, with ids in their stored form. All problems are reported together. */
 function parseChanges({ insertDataJson, updates, deleteRowIds }: BatchRowsRequest) {
   const violations: Violation[] = [];
   const seen = new Set<string>();

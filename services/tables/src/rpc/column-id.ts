@@ -1,6 +1,6 @@
 import { newId } from "@workflow/db";
 
-/** An id for a column that was given none. */
+/** A new id for a column without one. */
 export function newColumnId(): string {
   return newId("col_");
 }

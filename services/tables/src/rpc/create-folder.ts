@@ -10,7 +10,9 @@ import { checkName } from "../domain/table-fields.ts";
 import { lockRoom } from "../store/company-room.ts";
 import { insertFolder } from "../store/folders.ts";
 
-/** Stores a new folder. The company's other folders have other names, capitals being different. */
+/**
+ * Stores a new folder. No other folder of the company may have the name; the case of letters counts.
+ */
 export function createFolder({
   connections,
   audit,

@@ -1,7 +1,7 @@
 import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import type { AggregateRowsResponse } from "@workflow/proto/tables/v1/rows";
 
-/** An answer that was encoded already, so its fields are empty. */
+/** An answer that is encoded already. Its fields are therefore empty. */
 export class EncodedFigures implements AggregateRowsResponse {
   readonly groups = [];
   readonly encoded: Uint8Array;
@@ -13,7 +13,7 @@ export class EncodedFigures implements AggregateRowsResponse {
 
 const { aggregateRows } = RowsServiceService;
 
-/** The rows service, which passes encoded figures on as they are. */
+/** The rows service, which sends encoded figures as they are. */
 export const ENCODED_ROWS_SERVICE = {
   ...RowsServiceService,
   aggregateRows: {

@@ -15,17 +15,17 @@ import { getTable } from "../store/tables.ts";
 import { requireTableName } from "./table-name.ts";
 
 const CHUNK_BYTES = 64 * 1024;
-/** How far the database is read ahead of a client that is slower. */
+/** The bytes that are read from the database ahead of a slower client. */
 const AHEAD_BYTES = 16 * 1024 * 1024;
-/** How long a client may take nothing while the database is being read for it. */
+/** The time for which a client may take nothing while the database is read for it. */
 const STALL_MS = 30_000;
 const RETRY_AFTER_MS = 2_000;
 
 /**
- * Writes all rows of a table as one text: those that it had when the export began. One transaction
- * with one snapshot reads them: pages that each see the latest state would mix states. It is over as
- * soon as everything is read, which is up to 16 MiB ahead of the client; a client that stalls before
- * that is left. Half of the pool's connections at most are in use for this, a quarter for one company.
+ * Writes all rows that a table had when the export began, as one text. One transaction with one snapshot reads
+ * them, because pages that each see the latest state would mix states. The transaction ends when everything is
+ * read, up to 16 MiB ahead of the client. A client that stalls before that is dropped. Exports use at most half of
+ * the pool's connections, and a quarter for one company.
  */
 export function exportRows(
   context: ServiceContext,
@@ -56,7 +56,7 @@ export function exportRows(
   });
 }
 
-/** Puts the whole text into the queue, or the error that ended it; never rejects. */
+/** Puts the whole text into the queue, or the error that ended the reading. Never rejects. */
 async function readTable(
   { database }: ServiceContext,
   name: TableName,
@@ -83,7 +83,7 @@ async function readTable(
         }
       }
       if (text !== "") await queue.push(Buffer.from(text));
-      // Never again: what is in the queue may have been sent.
+      // The transaction is not repeated, because the text in the queue may have been sent.
     }, 0);
     queue.end();
   } catch (error) {
@@ -91,7 +91,7 @@ async function readTable(
   }
 }
 
-/** Some 10 KiB of usual rows, so that chunks do not grow far beyond their size. */
+/** Fifty usual rows have some 10 KiB, so chunks do not grow far beyond their size. */
 const ROWS_AT_ONCE = 50;
 
 function requireFormat(format: ExportFormat): RowFormat {

@@ -16,16 +16,14 @@ import { tooManyBytes } from "../writes/index.ts";
 import { requireRoom } from "./require-room.ts";
 import { toTableMessage } from "./table-message.ts";
 
-/** What all imports under way may hold together: two of the largest. */
+/** The memory of all imports under way together: two of the largest. */
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
 /**
- * Stores a new table with rows, all or nothing, in one transaction.
- *
- * Everything is received and checked before that begins: a client that sends slowly, or stops to, then
- * holds some memory, and neither a connection of the pool nor a transaction that would keep Postgres
- * from cleaning up. The price is that storing does not overlap with receiving, which costs about half a
- * second of CPU for 100,000 rows of 8 columns.
+ * Stores a new table with rows in one transaction, all or nothing. The import is received and checked before the
+ * transaction begins. A client that sends slowly, or stops sending, therefore holds some memory, but no connection
+ * of the pool and no transaction that keeps Postgres from cleaning up. In return, storing does not overlap with
+ * receiving; that costs about half a second of CPU for 100,000 rows of 8 columns.
  */
 export function importTable(
   context: ServiceContext,
@@ -63,13 +61,14 @@ async function storeImport(
       const ids = Array.from({ length: batch.count }, newUuid);
       await insertImportedRows(transaction, key, { ids, json: batch.json }, position);
       position += batch.count;
-      // After each batch, so that an import far beyond the limit is not stored first.
+      // The check follows each batch, so that an import far beyond the limit is not stored first.
       await requireBytes();
     }
-    // Last, as it keeps others from making tables, and from moving them into and out of the folder.
+    // This lock comes last. It keeps others from making tables, and from moving tables into and out of the folder.
     if (folderId !== null) await touchFolders(transaction, companyId, [folderId]);
     await requireRoom(transaction, companyId);
-    // Once more, as other imports of the company have ended meanwhile, and no other can now.
+    // The check is repeated, because other imports of the company may have ended meanwhile. No other import can end
+    // now.
     await requireBytes();
     const row = await getTable(transaction, name);
     await audit.record(transaction, call, tableCreated(row));

@@ -5,8 +5,8 @@ import { findTableKey, getTable } from "../store/tables.ts";
 import type { TableRow } from "../store/tables.ts";
 
 /**
- * The table as it stays until the transaction ends: other changes of it and of its rows wait. Throws
- * NOT_FOUND when there is none, or when one that was waited for has deleted it.
+ * The table, locked until the transaction ends: other changes of the table and of its rows wait.
+ * @throws AppError NOT_FOUND when there is none, or when the transaction that was waited for has deleted it
  */
 export async function lockTable(
   transaction: Transaction,
@@ -14,6 +14,6 @@ export async function lockTable(
 ): Promise<{ key: TableKey; table: TableRow }> {
   const key = await findTableKey(transaction, name);
   if (key === null || (await lockState(transaction, key)) === null) throw tableNotFound();
-  // A statement of its own: what it reads must not be older than the lock.
+  // The read is a statement of its own, because it must not see a state older than the lock.
   return { key, table: await getTable(transaction, name) };
 }

@@ -8,7 +8,9 @@ import { setFolder } from "../store/tables.ts";
 import { lockTable } from "./lock-table.ts";
 import { requireFolderId, requireTableName } from "./table-name.ts";
 
-/** Puts a table into a folder, or back to the root. Where it lies already nothing changes. */
+/**
+ * Moves a table into a folder, or back to the root. A table that is there already does not change.
+ */
 export function moveTable({
   connections,
   audit,

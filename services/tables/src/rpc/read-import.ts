@@ -9,10 +9,10 @@ import type { MemoryShare } from "../import/memory-budget.ts";
 import { RowGatherer } from "../import/row-gatherer.ts";
 import type { RowBatch } from "../import/row-gatherer.ts";
 
-/** See the proto. */
+/** The limit that the proto tells. */
 const BYTES_MAX = 256 * 1024 * 1024;
 
-/** An import that was received wholly and is right as far as that can be told without the database. */
+/** An import that was received completely and has passed every check without the database. */
 export interface ReadImport {
   table: TableContent & { folderId: string | null };
   batches: readonly RowBatch[];
@@ -21,8 +21,7 @@ export interface ReadImport {
 
 /**
  * Receives an import: the table, its rows, the end.
- *
- * @throws AppError BAD_REQUEST, NOT_FOUND (folder), and what RowGatherer throws
+ * @throws AppError BAD_REQUEST, NOT_FOUND (folder), and the errors of RowGatherer
  */
 export async function readImport(
   requests: AsyncIterable<ImportTableRequest>,

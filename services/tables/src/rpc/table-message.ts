@@ -36,7 +36,7 @@ export function toTableMessage(row: TableRow): Table {
   };
 }
 
-/** Columns of a request in the shape of the REST contract, still to be checked. */
+/** The columns of a request in the shape of the REST contract, not checked yet. */
 export function fromColumnList(list: ColumnList | undefined): readonly object[] | undefined {
   return list?.columns.map(({ id, name, type, required, options }) => ({
     id: id === "" ? undefined : id,

@@ -6,7 +6,6 @@ import type { TableName } from "../store/states.ts";
 
 /**
  * The table that a request names, within the caller's company.
- *
  * @throws AppError NOT_FOUND for an id of the wrong form, as for an unknown one (D1)
  */
 export function requireTableName(tableId: string, { identity }: RpcContext): TableName {

@@ -8,7 +8,7 @@ import { toRowMessage } from "./row-message.ts";
 import { requireTableName } from "./table-name.ts";
 import { writeCauseOf } from "./write-cause.ts";
 
-/** Replaces the data of a row, or lays it over what is there. */
+/** Replaces the data of a row, or merges the given members into it. */
 export function updateRow({ rowWriter }: ServiceContext): UnaryMethod<UpdateRowRequest, Row> {
   return rpc({
     scopes: "workflows:write",

@@ -13,8 +13,8 @@ import { fromColumnList, toTableMessage } from "./table-message.ts";
 import { requireTableName } from "./table-name.ts";
 
 /**
- * Changes what a table says about itself. Its rows stay as they are, columns being advisory. What is
- * the same as before is no change: nothing is stored then, nor told to the audit log.
+ * Changes the description of a table. Rows stay as they are, because columns are advisory. An update without any
+ * difference is no change: nothing is stored, and the audit log gets no entry.
  */
 export function updateTable({
   connections,

@@ -7,9 +7,8 @@ import type { WriteCause } from "../writes/index.ts";
 const KEY_CHARS_MAX = 500;
 
 /**
- * What the events of a write tell of where it comes from, and the key under which it is made once.
- *
- * @throws AppError BAD_REQUEST for a key that cannot be kept
+ * The origin of a write for its events, and the key under which the write is made once.
+ * @throws AppError BAD_REQUEST for a key that cannot be stored
  */
 export function writeCauseOf(
   { requestId, traceparent }: RpcContext,

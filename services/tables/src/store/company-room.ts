@@ -6,8 +6,8 @@ import type { TablesTotal } from "../domain/company-room.ts";
 const totalRow = z.object({ tables: z.number(), documentBytes: z.number() });
 
 /**
- * Tables and folders of a company are made one after the other until the transaction ends, so that they
- * can be counted. A transaction takes this lock last: an import would otherwise hold the others up for seconds.
+ * Locks the creation of a company's tables and folders until the transaction ends, so that they can be counted. A
+ * transaction takes this lock last, because an import would otherwise hold up the others for seconds.
  */
 export async function lockRoom(transaction: Transaction, companyId: string): Promise<void> {
   const name = `tables room ${companyId.toLowerCase()}`;
@@ -16,7 +16,7 @@ export async function lockRoom(transaction: Transaction, companyId: string): Pro
   `);
 }
 
-/** How many tables a company has, and the bytes of what they say about themselves. */
+/** The number of a company's tables, and the bytes of their descriptions. */
 export function measureTables(database: Queryable, companyId: string): Promise<TablesTotal> {
   return database.one(sql.prepared("tables_total", totalRow)`
     select

@@ -2,16 +2,15 @@ import { sql } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
 import { z } from "zod";
 
-/** Deletions are remembered for longer than a process leaves columns in memory without looking for changes. */
+/** Deletions are remembered for longer than a process keeps columns without looking for changes. */
 const REMEMBERED_MINUTES = 15;
 const TABLES_MAX = 100;
 
 const oldDeletions = z.object({ tableKey: z.number(), revision: z.number() });
 
 /**
- * Forgets which rows were deleted more than 15 minutes ago. `deletions_forgotten_to` tells processes that
- * hold columns of an older revision to read them afresh. The result is `"again"` when there may be more to
- * forget.
+ * Forgets deletions of more than 15 minutes ago. Processes with columns of an older revision read
+ * `deletions_forgotten_to` and load the columns again. The result is `"again"` when more may be left to forget.
  */
 export async function forgetOldDeletions(database: Database): Promise<"again" | void> {
   const tables = await database.any(sql.prepared("row_deletions_old", oldDeletions)`
@@ -27,7 +26,7 @@ export async function forgetOldDeletions(database: Database): Promise<"again" | 
   return tables.length === TABLES_MAX ? "again" : undefined;
 }
 
-/** The state's row comes first, as with every write. The row of a deleted table is gone. */
+/** The state's row is locked first, as by every write. A deleted table has no such row any more. */
 async function forgetDeletions(
   transaction: Transaction,
   { tableKey, revision }: z.infer<typeof oldDeletions>,

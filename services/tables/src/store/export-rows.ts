@@ -5,13 +5,13 @@ import type { TableKey } from "./states.ts";
 
 const exportedRow = z.object({ position: z.number(), id: z.string(), data: z.string() });
 
-/** A row as far as it is exported. */
+/** The exported part of a row. */
 export type ExportedRow = z.output<typeof exportedRow>;
 
 const PAGE_ROWS = 1_000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** All later statements of the transaction see what the first one of them saw. */
+/** Takes the transaction's snapshot: all later statements see the same state. */
 export async function freezeSnapshot(transaction: Pick<Reading, "any">): Promise<void> {
   await transaction.any(sql.type(z.object({}))`
     set transaction isolation level repeatable read, read only
@@ -19,10 +19,9 @@ export async function freezeSnapshot(transaction: Pick<Reading, "any">): Promise
 }
 
 /**
- * The next rows after a position, in order; at least one unless there is none. A page has at most
- * 1,000 rows and about 4 MiB. Postgres cannot tell how long a compressed value is without
- * unpacking it. Such a value counts as long as it can be: pglz packs to a hundredth at best, and no
- * row's data is longer than 1 MiB.
+ * The next rows after a position, in order, and at least one unless there is none. A page has at most 1,000 rows
+ * and about 4 MiB. Postgres must unpack a compressed value to know its length. Such a value therefore counts as
+ * long as it can be: pglz packs to a hundredth at best, and no row has more than 1 MiB of data.
  */
 export async function listRowsAfter(
   transaction: Transaction,

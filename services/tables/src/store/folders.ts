@@ -7,16 +7,16 @@ import { FOLDER_BYTES_MAX_OF_ALL, FOLDER_OVERHEAD_BYTES } from "../domain/compan
 const folderRow = z.object({
   id: z.string(),
   name: z.string(),
-  /** Newest table first. */
+  /** The newest table comes first. */
   tableIds: z.array(z.string()),
   createdAt: z.date(),
   updatedAt: z.date(),
 });
 
-/** A folder and what lies in it. */
+/** A folder and its tables. */
 export type FolderRow = z.output<typeof folderRow>;
 
-/** Names a folder of a company. */
+/** Identifies a folder of a company. */
 export interface FolderKey {
   companyId: string;
   folderId: string;
@@ -45,10 +45,9 @@ export async function listFolders(
 }
 
 /**
- * Stores an empty folder; null when the company's folders would have more bytes than they may have.
- * The transaction must hold the company's room.
- *
- * @throws AppError CONFLICT when the company has one of this name
+ * Stores an empty folder; null when the company's folders would exceed their bytes. The transaction must hold the
+ * lock of the company's room.
+ * @throws AppError CONFLICT when the company has a folder of this name
  */
 export async function insertFolder(
   transaction: Transaction,
@@ -79,8 +78,9 @@ export async function insertFolder(
 }
 
 /**
- * Notes that what lies in these folders has changed. Throws NOT_FOUND when one of them is missing or
- * of another company. They are locked in the order of their ids, so that moves do not deadlock.
+ * Notes that the contents of these folders have changed. The folders are locked in the order of their ids, so that
+ * moves do not deadlock.
+ * @throws AppError NOT_FOUND when one is missing or of another company
  */
 export async function touchFolders(
   transaction: Transaction,
@@ -114,7 +114,9 @@ export async function requireFolder(
   if (found === null) throw folderNotFound();
 }
 
-/** The one answer for folders that are missing, of another company or named by a wrong id (D1). */
+/**
+ * The one error for folders that are missing, of another company or named by a malformed id (D1).
+ */
 export function folderNotFound(): AppError {
   return new AppError("NOT_FOUND", "Folder not found");
 }

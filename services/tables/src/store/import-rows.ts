@@ -5,11 +5,10 @@ import type { TableKey } from "./states.ts";
 import { FIRST_REVISION } from "./tables.ts";
 
 /**
- * Stores rows of a table that nobody else sees yet, at the positions from `firstPosition` on. `json` is
- * a JSON array of their data in UTF-8.
- *
- * 100,000 rows of 8 columns in batches of 1 MiB cost Postgres 1.0 s of CPU, three indexes included, and
- * this process 0.3 s. An array of texts costs Postgres the same and this process 0.4 s more, for escaping.
+ * Stores rows of a table that nobody else sees yet, at the positions from `firstPosition` on. `json` is a JSON
+ * array of their data in UTF-8. 100,000 rows of 8 columns in batches of 1 MiB cost Postgres 1.0 s of CPU, with
+ * three indexes, and this process 0.3 s. An array of texts costs Postgres the same and this process 0.4 s more, for
+ * escaping.
  */
 export async function insertImportedRows(
   transaction: Transaction,

@@ -3,22 +3,22 @@ import type { SqlFragment, Transaction } from "@workflow/db";
 import { z } from "zod";
 import type { TableKey } from "./table-key.ts";
 
-/** What the JSON of rows may have together, in bytes of UTF-8. */
+/** The most bytes of UTF-8 in the JSON of rows. */
 export interface RowBytesMax {
-  /** Those of one table. */
+  /** The limit of one table. */
   table: number;
-  /** Those of all tables of a company. */
+  /** The limit of all tables of a company together. */
   company: number;
 }
 
 const rowBytes = z.object({ rowBytes: z.number(), otherBytes: z.number() });
 
-/** What the JSON of rows has together, in bytes of UTF-8. */
+/** The bytes of UTF-8 in the JSON of rows. */
 export type RowBytes = z.infer<typeof rowBytes>;
 
 /**
- * What the JSON of a company's rows has together, except for those of one table, as far as it was committed when
- * the statement began. No lock is taken, so what others write meanwhile is not in it.
+ * The bytes in the JSON of a company's rows, without those of one table, as committed when the statement began. The
+ * statement takes no lock, so concurrent writes are not in the sum.
  */
 export function bytesOfOtherTables({ companyId, tableKey }: TableKey): SqlFragment {
   return sql.fragment`
@@ -30,7 +30,9 @@ export function bytesOfOtherTables({ companyId, tableKey }: TableKey): SqlFragme
   `;
 }
 
-/** What a table's rows have, as this transaction has written them, and those of the company's other tables. */
+/**
+ * The bytes of a table's rows as this transaction has written them, and those of the company's other tables.
+ */
 export function findRowBytes(transaction: Transaction, key: TableKey): Promise<RowBytes> {
   return transaction.one(sql.prepared("table_states_row_bytes", rowBytes)`
     select state.row_bytes as "rowBytes", ${bytesOfOtherTables(key)} as "otherBytes"

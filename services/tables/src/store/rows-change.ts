@@ -12,7 +12,7 @@ import type { TableKey } from "./table-key.ts";
 /** New data of a row. */
 export interface RowUpdate {
   id: string;
-  /** JSON text of an object. */
+  /** The JSON text of an object. */
   data: string;
 }
 
@@ -20,17 +20,17 @@ const seenState = { schemaRevision: z.number(), history: z.string(), mayBeFull: 
 const changedRow = z.union([rowRecord.extend(seenState), z.object({ ...seenState, id: z.null() })]);
 
 /**
- * What became of one row that was to be changed: `row` is null when the table has none of this id,
- * or when nothing was done because the table's head has changed meanwhile (see `isSameHead`).
+ * The outcome of changing one row. `row` is null when the table has no row of this id. The same holds when the
+ * table's head has changed meanwhile, so that nothing was done (see `isSameHead`).
  */
 export interface ChangeOutcome extends HeadVersion {
   row: RowRecord | null;
-  /** Whether nothing may have been done because the table has no room for the new data. */
+  /** Whether the change may have failed because the table has no room for the new data. */
   mayBeFull: boolean;
 }
 
 /**
- * Replaces the data of a row, by one statement, which is a transaction of its own. Does nothing when the rows
+ * Replaces the data of a row by one statement, which is a transaction of its own. Nothing changes when the rows
  * would grow beyond `bytesMax`. Null when the table is gone.
  */
 export async function updateRowAtOnce(
@@ -91,7 +91,7 @@ export async function updateRowAtOnce(
 }
 
 /**
- * Deletes a row, by one statement, which is a transaction of its own. Null when the table is gone.
+ * Deletes a row by one statement, which is a transaction of its own. Null when the table is gone.
  */
 export async function deleteRowAtOnce(
   database: Queryable,
@@ -140,7 +140,7 @@ export async function deleteRowAtOnce(
   return toChangeOutcome(outcome);
 }
 
-/** Rows by their ids, in no order, those that exist; the transaction holds the state's lock. */
+/** The existing rows among these ids, in no order. The transaction must hold the state's lock. */
 export async function findRowsToChange(
   transaction: Transaction,
   { tableKey }: TableKey,
@@ -153,7 +153,7 @@ export async function findRowsToChange(
   `);
 }
 
-/** Replaces the data of rows, those that exist, and returns them in no order. */
+/** Replaces the data of the existing rows, and returns them in no order. */
 export async function updateRows(
   transaction: Transaction,
   { tableKey }: TableKey,
@@ -171,7 +171,7 @@ export async function updateRows(
   `);
 }
 
-/** Deletes rows, those that exist, notes that it did, and returns their ids in no order. */
+/** Deletes the existing rows, records the deletions, and returns the ids in no order. */
 export async function deleteRows(
   transaction: Transaction,
   { tableKey }: TableKey,

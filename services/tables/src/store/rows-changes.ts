@@ -6,22 +6,22 @@ import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
 import { isLargeValue, shortValue } from "./values-load.ts";
 
-/** More than the rows that one write may change. */
+/** More rows than one write may change. */
 const PAGE_ROWS = 2_000;
-/** Parsing that much keeps the event loop busy for about 10 ms. */
+/** Parsing this many bytes keeps the event loop busy for about 10 ms. */
 const PAGE_BYTES = 1024 * 1024;
-/** The longest value that `shortValue` tells: 2,001 characters, each as an escape of six. */
+/** The longest value of `shortValue`: 2,001 characters, each as an escape of six. */
 const SHORT_VALUE_BYTES_MAX = 12_008;
-/** What stands around the values of a row. */
+/** The bytes of a row besides its values. */
 const ROW_BYTES = 64;
 
 const changedRow = z.object({
   position: z.number(),
-  /** Of the write that changed it last. */
+  /** The revision of the write that changed the row last. */
   revision: z.number(),
-  /** One a key. Long strings are cut, long objects and arrays are null. */
+  /** One value for each key. Long strings are cut; long objects and arrays are null. */
   values: z.array(z.unknown()),
-  /** Which of the values are objects or arrays too long to be told here, as indices of `values`. */
+  /** The indices of `values` whose objects or arrays are too long to be included. */
   large: z.array(z.number()),
 });
 
@@ -34,30 +34,31 @@ const changesRow = z.object({
   history: z.string(),
   deletionsForgottenTo: z.number(),
   rows: z.string().transform((text) => z.array(changedRow).parse(JSON.parse(text))),
-  /** About how much of the rows has to be kept, with the beginning only of large values. */
+  /** The estimated bytes of the rows in memory, with only the beginning of large values. */
   bytes: z.number(),
   /** Whether more rows have changed. */
   more: z.boolean(),
   deleted: z.string().transform((text) => z.array(z.number()).parse(JSON.parse(text))),
 });
 
-/** What has happened to a table; everything as of `revision`. */
+/** The changes of a table, as of `revision`. */
 export type Changes = z.infer<typeof changesRow>;
 
-/** Which changes are wanted. */
+/** Selects the wanted changes. */
 export interface WantedChanges {
-  /** Rows behind this one, in the order in which they were written last, then by position. */
+  /** The row after which the changes begin, in the order of the last writes, then of positions. */
   readonly after: { readonly revision: number; readonly position: number };
-  /** The values that are told of them. */
+  /** The keys whose values are read. */
   readonly keys: readonly string[];
-  /** Deletions after this revision, of rows up to this position: nobody has heard of later ones. */
+  /**
+   * Selects deletions after a revision, of rows up to a position. The reader knows no later rows.
+   */
   readonly deleted: { readonly since: number; readonly upTo: number };
 }
 
 /**
- * Reads what has happened to a table: the first 2,000 changed rows, about 1 MiB of their values, or as many
- * as Postgres can parse in good time, and all deletions. At least one row is told. Null when the table is
- * gone.
+ * Reads the changes of a table. A page has the first 2,000 changed rows, about 1 MiB of their values, or as many as
+ * Postgres can parse in good time, and all deletions. A page has at least one row. Null when the table is gone.
  */
 export async function findChanges(
   database: Reading,

@@ -7,10 +7,10 @@ import { history } from "./states.ts";
 import type { TableHead } from "./states.ts";
 import type { TableKey } from "./table-key.ts";
 
-/** A row that is about to be added. */
+/** A row to be added. */
 export interface NewRow {
   id: string;
-  /** JSON text of an object. */
+  /** The JSON text of an object. */
   data: string;
 }
 
@@ -19,28 +19,26 @@ const insertedRow = z.object({
   history: z.string(),
   revision: z.number(),
   maxRows: z.number(),
-  /** Before the rows were added, as is `rowBytes`. */
+  /** The number of rows before the insertion. `rowBytes` is from before as well. */
   rowCount: z.number(),
   rowBytes: z.number(),
-  /** What rows of the company's other tables have together, in bytes. */
+  /** The bytes of the rows in the company's other tables. */
   otherBytes: z.number(),
-  /** How many of the rows were added: the first ones. */
+  /** The number of rows that were added. They are the first ones. */
   taken: z.number(),
-  /** Where the first of them lies; the others follow without a gap. */
+  /** The position of the first added row. The others follow without a gap. */
   firstPosition: z.number(),
   createdAt: z.date(),
 });
 
-/** What became of rows that were to be added together. */
+/** The outcome of adding rows together. */
 export type InsertOutcome = z.infer<typeof insertedRow>;
 
 /**
- * Adds the first of the rows, as many as the table has room for, by one statement, which is a transaction of
- * its own. Adds none when the table's head has changed meanwhile: see `isSameHead`. Null when
- * the table is gone.
- *
- * The row of the state is locked first, so the numbers are the latest even when the statement had
- * to wait. 100 rows take about twice as long as one.
+ * Adds the first of the rows, as many as the table has room for, by one statement, which is a transaction of its
+ * own. No row is added when the table's head has changed meanwhile (see `isSameHead`). Null when the table is gone.
+ * The row of the state is locked first, so the numbers are current even after a wait. 100 rows take about twice as
+ * long as one.
  */
 export async function insertRowsAtOnce(
   database: Queryable,
@@ -129,8 +127,8 @@ export async function insertRowsAtOnce(
 }
 
 /**
- * Adds rows at a position and those after it, in the transaction that holds the state's lock, and
- * returns when that was.
+ * Adds rows from a position on. The transaction must hold the state's lock.
+ * @returns the time of the insertion
  */
 export async function insertRows(
   transaction: Transaction,

@@ -5,18 +5,23 @@ import { bytesAtMost } from "./rows-size.ts";
 import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
 
-/** Most bytes of whole rows in one statement: they cross to a thread and are parsed there in about 10 ms. */
+/**
+ * The most bytes of whole rows in one statement. They cross to a thread, which parses them in about 10 ms.
+ */
 export const DATAS_BYTES = 1024 * 1024;
-/** Stands between two JSON texts. JSON has no control character but in escaped form, and four kinds of white space. */
+/**
+ * The separator between two JSON texts. JSON contains control characters only in escaped form, apart from four
+ * kinds of white space.
+ */
 export const DATAS_SEPARATOR = "\u001e";
-/** Rows may be longer than those before them, by which their number was decided. */
+/** The number of rows follows from the length of earlier ones, and the next rows may be longer. */
 const DATAS_BYTES_MAX = 2 * DATAS_BYTES;
-/** A table with more is not read by one statement. */
+/** A larger table is not read by one statement. */
 const SMALL_TABLE_ROWS = 10_000;
 
 const numbers = z.array(z.number());
 
-/** Numbers that Postgres tells as a JSON array. */
+/** Numbers that Postgres returns as a JSON array. */
 export const numbersText = z.string().transform((text) => numbers.parse(JSON.parse(text)));
 
 const positionsRow = z.object({
@@ -27,26 +32,26 @@ const positionsRow = z.object({
   nextPosition: z.number(),
   /** Null when all positions below `nextPosition` have a row. */
   positions: numbersText.nullable(),
-  /** The data of all rows as a JSON array, when that was wanted and the table is small. */
+  /** The data of all rows as a JSON array, when the caller wants it and the table is small. */
   datas: z.string().nullable(),
 });
 
-/** Where all rows of a table lie, and the revision at which they do. */
+/** The positions of all rows of a table, and the revision for which they hold. */
 export type LoadedPositions = z.infer<typeof positionsRow>;
 
 /** The rows between two positions, both included. */
 export interface RowRange {
   readonly first: number;
   readonly last: number;
-  /** How many there are when none of them was deleted. */
+  /** The number of rows when none of them was deleted. */
   readonly rows: number;
 }
 
 const datasRow = z.object({
   history: z.string(),
-  /** How long the data of these rows is, perhaps estimated. */
+  /** The bytes in the data of these rows, perhaps estimated. */
   bytes: z.number(),
-  /** False: the data is too long for one statement, and nothing is told of the rows. */
+  /** False when the data is too long for one statement. The answer then has no rows. */
   fits: z.boolean(),
   /** Null when no row of the range is missing. */
   positions: numbersText.nullable(),
@@ -58,8 +63,8 @@ const datasRow = z.object({
 export type LoadedDatas = z.infer<typeof datasRow>;
 
 /**
- * The positions of all rows in their order, and of a small table all data when that is wanted. Null when the
- * table is gone.
+ * The positions of all rows in their order. For a small table all data is included when the caller wants it. Null
+ * when the table is gone.
  */
 export async function loadPositions(
   database: Reading,

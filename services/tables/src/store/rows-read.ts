@@ -6,14 +6,14 @@ import type { RowRecord } from "./rows-record.ts";
 import { history, tableNotFound } from "./states.ts";
 import type { HeadVersion, TableKey, TableName } from "./states.ts";
 
-/** Where a table stood at the moment at which rows of it were read. */
+/** The state of a table at the moment at which its rows were read. */
 export interface SeenTable extends HeadVersion {
   revision: number;
   rowCount: number;
   nextPosition: number;
 }
 
-/** Rows, and their table's state at the same moment. */
+/** Rows, and the state of their table at the same moment. */
 export interface SeenRows {
   table: SeenTable;
   rows: RowRecord[];
@@ -26,7 +26,7 @@ const seenTable = {
   rowCount: z.number(),
   nextPosition: z.number(),
 };
-/** A table without any of the rows asked for is one row of nulls. */
+/** A table without any of the wanted rows is one row of nulls. */
 const seenRow = z.union([rowRecord.extend(seenTable), z.object({ ...seenTable, id: z.null() })]);
 
 const seenColumns = sql.fragment`
@@ -37,7 +37,7 @@ const seenColumns = sql.fragment`
   state.next_position as "nextPosition"
 `;
 
-/** Reads rows by their positions, in no order, those that exist. Null when the table is gone. */
+/** Reads the existing rows at these positions, in no order. Null when the table is gone. */
 export async function findRowsAt(
   database: Reading,
   { companyId, tableKey }: TableKey,
@@ -100,8 +100,7 @@ export async function findRow(
 }
 
 /**
- * Which of these ids rows of the table have.
- *
+ * The ids among these that rows of the table have.
  * @throws AppError NOT_FOUND when there is no such table
  */
 export async function findKnownIds(

@@ -6,9 +6,9 @@ import { z } from "zod";
 export const rowRecord = z.object({
   id: z.string(),
   position: z.number(),
-  /** JSON text, as callers get it. */
+  /** The JSON text for callers. */
   data: z.string(),
-  /** The table's revision that wrote it. */
+  /** The revision of the table that wrote the row. */
   revision: z.number(),
   createdAt: z.date(),
   updatedAt: z.date(),
@@ -17,7 +17,7 @@ export const rowRecord = z.object({
 /** A row of a table. */
 export type RowRecord = z.infer<typeof rowRecord>;
 
-/** The columns of `rowRecord`, of a table that is called `row` there. */
+/** The columns of a `rowRecord`, from a table with the alias `row`. */
 export const rowColumns: SqlFragment = sql.fragment`
   "row".id as "id",
   "row".position as "position",
@@ -31,12 +31,12 @@ export const rowColumns: SqlFragment = sql.fragment`
 const IDS_TOLD_MAX = 30;
 const ID_CHARS_MAX = 64;
 
-/** The one answer for a row that is missing, of another table or named by a wrong id (D1). */
+/** The one error for a row that is missing, of another table or named by a malformed id (D1). */
 export function rowNotFound(): AppError {
   return new AppError("NOT_FOUND", "Row not found");
 }
 
-/** The answer for a batch that names such rows; its details tell the first ids. */
+/** The error for a batch that names missing rows. Its details have the first ids. */
 export function rowsNotFound(ids: readonly string[]): AppError {
   const rowIds = ids.slice(0, IDS_TOLD_MAX).map((id) => id.slice(0, ID_CHARS_MAX));
   return new AppError("NOT_FOUND", "Row not found", { details: { rowIds } });

@@ -1,22 +1,26 @@
 import { sql } from "@workflow/db";
 import type { SqlFragment } from "@workflow/db";
 
-/** Most data that one statement unpacks only to measure it: some 0.1 s of Postgres. */
+/**
+ * The most data that one statement unpacks only to measure it. Unpacking it takes Postgres some 0.1 s.
+ */
 export const UNPACKED_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Most data that one statement parses as JSON. Postgres takes a second or two for it. A machine with ten
- * times as much to do as it can still takes less than a statement may.
+ * The most data that one statement parses as JSON. Postgres takes a second or two for it. Even a machine with ten
+ * times the load stays within a statement's time.
  */
 export const PARSED_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The data of a row has no more bytes (`parseRowData`). */
+/** The most bytes in the data of a row (`parseRowData`). */
 const ROW_BYTES_MAX = 1024 * 1024;
-/** Neither of Postgres's ways to pack a value makes it smaller than this part of it, or hardly. */
+/**
+ * Neither of Postgres's ways to pack a value gets below this part of its size, or only slightly.
+ */
 const PACKED_MAX = 256;
 
 /**
- * How long data is at the most, without unpacking it. Postgres learns the true length of a packed value
- * only by unpacking.
+ * The most bytes that data can have, without unpacking it. Postgres learns the true length of a packed value only
+ * by unpacking.
  */
 export function bytesAtMost(data: SqlFragment): SqlFragment {
   return sql.fragment`

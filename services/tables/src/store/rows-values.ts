@@ -6,21 +6,24 @@ import { history } from "./states.ts";
 
 const sizeRow = z.object({ position: z.number(), bytes: z.number() });
 
-/** How long something of a row is. */
+/** The length of a value in a row. */
 export type ValueSize = z.infer<typeof sizeRow>;
 
 const wholeValueRow = z.object({
   position: z.number(),
-  /** The table's revision that wrote the row. */
+  /** The revision of the table that wrote the row. */
   revision: z.number(),
   history: z.string(),
   value: z.string().nullable().transform(parseValue),
 });
 
-/** What a row has under a key, however long. */
+/** The value of a row under a key, however long. */
 export type WholeValue = z.infer<typeof wholeValueRow>;
 
-/** How long the data of rows at these positions is at the most; cheap, however long it is. */
+/**
+ * The most bytes that the data of the rows at these positions can have. The query is cheap, however long the data
+ * is.
+ */
 export async function findRowSizes(
   database: Reading,
   tableKey: number,
@@ -33,7 +36,7 @@ export async function findRowSizes(
   `);
 }
 
-/** How long the values under a key are as JSON, of rows at these positions. */
+/** The lengths of the values under a key as JSON, for the rows at these positions. */
 export async function findValueSizes(
   database: Reading,
   tableKey: number,
@@ -49,7 +52,7 @@ export async function findValueSizes(
   `);
 }
 
-/** Whole values under a key, of those rows at these positions that are still there. */
+/** The whole values under a key, for the rows at these positions that still exist. */
 export async function findWholeValues(
   database: Reading,
   tableKey: number,

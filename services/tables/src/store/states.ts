@@ -9,32 +9,32 @@ import type { TableKey } from "./table-key.ts";
 
 export type { TableKey };
 
-/** Names a table for a caller. */
+/** Identifies a table for a caller. */
 export interface TableName {
   companyId: string;
   /** A UUID in lower case. */
   tableId: string;
 }
 
-/** Which head of a table is meant. */
+/** Identifies one state of a table's head. */
 export interface HeadVersion {
-  /** Grows whenever something of the head changes, within a history. */
+  /** The number grows with each change of the head, within one history. */
   schemaRevision: number;
-  /** Of the database, see `history`. */
+  /** The history of the database, see `history`. */
   history: string;
 }
 
-/** What a table says about itself, as far as its rows are concerned. */
+/** The parts of a table's description that concern its rows. */
 export interface TableHead extends TableName, TableKey, HeadVersion {
   name: string;
   columns: readonly Column[];
-  /** Whether changes of its rows are told as events. */
+  /** Whether changes of rows are published as events. */
   rowEvents: boolean;
 }
 
 /**
- * Names the history that a statement sees (`tables.history()`), once a statement. What was read in one
- * history says nothing about another one. Fails on a standby: its rows may be old.
+ * Names the history that a statement sees (`tables.history()`). The database computes it once a statement. Data of
+ * one history says nothing about another one. The query fails on a standby, whose rows may be old.
  */
 export const history: SqlFragment = sql.fragment`(select tables.history())`;
 
@@ -72,13 +72,13 @@ const stateRow = z.object({
   rowCount: z.number(),
   maxRows: z.number(),
   nextPosition: z.number(),
-  /** What the JSON of all rows has together, kept by triggers. */
+  /** The bytes in the JSON of all rows. Triggers keep the sum. */
   rowBytes: z.number(),
-  /** The same of the company's other tables, when the lock was asked for. */
+  /** The same bytes of the company's other tables, at the time of the lock's request. */
   otherBytes: z.number(),
 });
 
-/** What every write of a table's rows changes. */
+/** The parts of a table that every write of its rows changes. */
 export type TableState = z.infer<typeof stateRow>;
 
 /** The head of a table; null when the company has no such table. */
@@ -103,8 +103,8 @@ export async function findTableHead(
 }
 
 /**
- * The state of a table; every other write of its rows waits until the transaction ends. Null when
- * the table is gone.
+ * Locks the state of a table: every other write of its rows waits until the transaction ends. Null when the table
+ * is gone.
  */
 export async function lockState(
   transaction: Transaction,
@@ -127,8 +127,8 @@ export async function lockState(
 }
 
 /**
- * Writes what a write of rows has changed, and returns how many bytes the rows have now; the transaction must
- * hold the lock.
+ * Stores the new state after a write of rows. The transaction must hold the lock.
+ * @returns the bytes of the rows now
  */
 export async function saveState(
   transaction: Transaction,
@@ -143,7 +143,9 @@ export async function saveState(
   `);
 }
 
-/** The one answer for tables that are missing, of another company or named by a wrong id (D1). */
+/**
+ * The one error for tables that are missing, of another company or named by a malformed id (D1).
+ */
 export function tableNotFound(): AppError {
   return new AppError("NOT_FOUND", "Table not found");
 }

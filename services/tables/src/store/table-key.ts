@@ -1,4 +1,4 @@
-/** Names a table in all statements that touch its rows. */
+/** Identifies a table in all statements that touch its rows. */
 export interface TableKey {
   companyId: string;
   tableKey: number;

@@ -24,7 +24,7 @@ const tableRow = z.object({
 /** A table without its rows. */
 export type TableRow = z.output<typeof tableRow>;
 
-/** The columns of `tableRow`, of tables that are called `table` and `state` there. */
+/** The columns of a `tableRow`, from tables with the aliases `table` and `state`. */
 const tableColumns: SqlFragment = sql.fragment`
   "table".id,
   "table".key as "tableKey",
@@ -41,7 +41,10 @@ const tableColumns: SqlFragment = sql.fragment`
   "table".updated_at as "updatedAt"
 `;
 
-/** @throws AppError NOT_FOUND for a table that is missing or of another company */
+/**
+ * A table of a company.
+ * @throws AppError NOT_FOUND for a table that is missing or of another company
+ */
 export async function getTable(
   database: Queryable,
   { companyId, tableId }: TableName,
@@ -86,7 +89,7 @@ export async function findTableKey(
   return row === null ? null : { companyId, tableKey: row.tableKey };
 }
 
-/** Stores a table that has this many rows, at the positions from 0 on and of revision 1. */
+/** Stores a table with this many rows, which have the positions from 0 on and revision 1. */
 export async function insertTable(
   transaction: Transaction,
   { companyId, tableId }: TableName,
@@ -122,7 +125,7 @@ export async function insertTable(
 /** The revision of rows that come with their table. */
 export const FIRST_REVISION = 1;
 
-/** Stores what a table says about itself; its state is locked. */
+/** Stores the description of a table. The transaction must hold the lock of its state. */
 export async function updateTable(
   transaction: Transaction,
   { companyId, tableKey }: TableKey,
@@ -146,7 +149,9 @@ export async function updateTable(
   `);
 }
 
-/** Puts a table into a folder, or into the root; its state is locked. */
+/**
+ * Moves a table into a folder, or into the root. The transaction must hold the lock of its state.
+ */
 export async function setFolder(
   transaction: Transaction,
   { companyId, tableKey }: TableKey,
@@ -160,14 +165,14 @@ export async function setFolder(
 }
 
 /**
- * Deletes a table and all that belongs to it; its state is locked. A write that waits for that lock finds
- * no table afterwards. 100,000 rows of 8 columns take 0.2 to 0.5 s.
+ * Deletes a table with everything that belongs to it. The transaction must hold the lock of its state. A write that
+ * waits for the lock finds no table afterwards. 100,000 rows of 8 columns take 0.2 to 0.5 s.
  */
 export async function deleteTable(
   transaction: Transaction,
   { companyId, tableKey }: TableKey,
 ): Promise<void> {
-  // The state goes first, so that the bytes of the rows need not be counted.
+  // The state is deleted first, so that the bytes of the rows need not be counted.
   await transaction.query(sql.prepared("table_states_delete", z.object({}))`
     delete from tables.table_states
     where table_key = ${tableKey} and company_id = ${companyId}

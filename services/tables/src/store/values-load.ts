@@ -6,23 +6,25 @@ import type { RowRange } from "./rows-load.ts";
 import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
 import { history } from "./states.ts";
 
-/** Values that are read into memory by the thousand are cut when their JSON has more bytes. */
+/**
+ * Thousands of values are read into memory together. A value is cut when its JSON has more bytes than this.
+ */
 const VALUE_BYTES_MAX = 8_192;
-/** A string is cut to one character more than a column keeps, so that it is seen to be longer. */
+/** A cut string has one character more than a column keeps, so that the reader sees the cut. */
 const STRING_CHARS_MAX = 2_001;
 
 const valuesRow = z.object({
   history: z.string(),
-  /** How long the data of these rows is, perhaps estimated. */
+  /** The bytes in the data of these rows, perhaps estimated. */
   bytes: z.number(),
-  /** False: the data is too long for one statement, and nothing is told of the rows. */
+  /** False when the data is too long for one statement. The answer then has no rows. */
   fits: z.boolean(),
   positions: numbersText,
-  /** By key: a JSON array of the values of each row. */
+  /** A JSON array for each key, with the values of the rows. */
   values: z.array(z.string()),
-  /** By key: where objects and arrays are left out for their size. */
+  /** The positions for each key where an object or array was too large to be included. */
   largePositions: z.array(numbersText),
-  /** How long the values are; a measure for the next part, as is `bytes`. */
+  /** The characters of the values. Like `bytes`, the number helps to size the next part. */
   chars: z.number(),
 });
 
@@ -30,9 +32,8 @@ const valuesRow = z.object({
 export type LoadedValues = z.infer<typeof valuesRow>;
 
 /**
- * The values that the rows of a range have under some keys, if one statement can parse the data once for
- * each key. Long strings are cut; long objects and arrays are told by their positions only.
- * A single row always fits.
+ * The values of a range's rows under some keys, if one statement can parse the data once for each key. Long strings
+ * are cut. For long objects and arrays only the positions are returned. A single row always fits.
  */
 export async function loadValues(
   database: Reading,
@@ -57,7 +58,7 @@ export async function loadValues(
     const isLarge = isLargeValue(sql.fragment`${value}`);
     return sql.fragment`coalesce(json_agg(r.position) filter (where ${isLarge}), '[]')::text`;
   });
-  // Each number of keys is a statement of its own.
+  // Each number of keys makes another statement.
   return database.one(sql.prepared(`rows_load_values_${keys.length}`, valuesRow)`
     with stored as (
       select
@@ -109,8 +110,8 @@ export async function loadValues(
 }
 
 /**
- * A JSON value if it is short, the beginning of a long string, or null for a long object or array. The
- * value should be a column: an expression would be worked out several times.
+ * A JSON value if it is short, the beginning of a long string, or null for a long object or array. The argument
+ * should be a column, because an expression would be computed several times.
  */
 export function shortValue(value: SqlFragment): SqlFragment {
   return sql.fragment`

@@ -14,10 +14,10 @@ const writeRow = z.object({
   createdAt: z.date(),
 });
 
-/** A write that carried a key: which row it was about, and when it was made. */
+/** A write with a key: the row that it changed, and its time. */
 export type KeyedWrite = z.infer<typeof writeRow>;
 
-/** The write of a table that had this key; null when none had, or too long ago. */
+/** The write of a table with this key; null when there was none in the last 24 hours. */
 export async function findKeyedWrite(
   transaction: Transaction,
   { tableKey }: TableKey,
@@ -32,7 +32,7 @@ export async function findKeyedWrite(
   `);
 }
 
-/** Keeps a key with what was written under it; the transaction holds the state's lock. */
+/** Stores a key with the result of its write. The transaction must hold the state's lock. */
 export async function insertKeyedWrite(
   transaction: Transaction,
   { tableKey }: TableKey,
@@ -46,8 +46,8 @@ export async function insertKeyedWrite(
 }
 
 /**
- * Forgets keys of more than 24 hours ago, those of deleted tables too. `"again"` when there may be more
- * to forget.
+ * Deletes keys older than 24 hours, also those of deleted tables. The result is `"again"` when more may be left to
+ * delete.
  */
 export async function forgetOldKeys(database: Database): Promise<"again" | void> {
   const { rowCount } = await database.query(sql.prepared("write_keys_forget", nothing)`

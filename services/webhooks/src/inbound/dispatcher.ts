@@ -14,61 +14,75 @@ const UNREAD = "{}";
  * starts nothing.
  */
 export function createDispatcherRoute<Event>(
-  context: Pick<InboundContext, "intake" | "requireSignature" | "logger">,
+  context: DispatcherContext,
   handler: ProviderHandler<Event>,
 ): InboundRoute {
-  const { intake, logger } = context;
-  const { provider } = handler;
+  const dispatcher = new Dispatcher(context, handler);
+  return (request) => dispatcher.answer(request);
+}
 
-  const answer = async (request: InboundRequest): Promise<InboundAnswer> => {
-    const verdict = await verify(request);
+type DispatcherContext = Pick<InboundContext, "intake" | "requireSignature" | "logger">;
+
+class Dispatcher<Event> {
+  readonly #context: DispatcherContext;
+  readonly #handler: ProviderHandler<Event>;
+
+  constructor(context: DispatcherContext, handler: ProviderHandler<Event>) {
+    this.#context = context;
+    this.#handler = handler;
+  }
+
+  /** The answer to a request of the provider. */
+  async answer(request: InboundRequest): Promise<InboundAnswer> {
+    const verdict = await this.#verify(request);
     if (verdict === null) return { status: 500, body: { error: "Verification error" } };
-    const refusal = refusalOf(verdict, context.requireSignature);
-    const messages = read(request, signatureOf(verdict));
+    const refusal = refusalOf(verdict, this.#context.requireSignature);
+    const messages = this.#read(request, signatureOf(verdict));
     if (refusal !== null) {
-      const refused = messages ?? [unread(request, signatureOf(verdict))];
-      await Promise.all(refused.map((message) => intake.refuse(message, refusal)));
+      const refused = messages ?? [this.#unread(request, signatureOf(verdict))];
+      await Promise.all(refused.map((message) => this.#context.intake.refuse(message, refusal)));
       return { status: 401, body: { error: refusal } };
     }
     if (messages === null) return { status: 400, body: { error: "Invalid payload" } };
-    return { status: 200, body: { received: true, count: await accept(messages) } };
-  };
+    return { status: 200, body: { received: true, count: await this.#accept(messages) } };
+  }
 
   /** Null when the check itself fails. */
-  const verify = async (request: InboundRequest): Promise<SignatureVerdict | null> => {
+  async #verify(request: InboundRequest): Promise<SignatureVerdict | null> {
     try {
-      return await handler.verify(request);
+      return await this.#handler.verify(request);
     } catch (error) {
       if (isAppError(error) && error.reason === "UNAUTHORIZED") return "failed";
-      logger.error({ err: error, provider, requestId: request.requestId }, "verifying has failed");
+      this.#context.logger.error(
+        { err: error, provider: this.#handler.provider, requestId: request.requestId },
+        "verifying has failed",
+      );
       return null;
     }
-  };
+  }
 
   /** Null when the body is not in the provider's format. */
-  const read = (request: InboundRequest, signature: SignatureVerified): InboundMessage[] | null => {
+  #read(request: InboundRequest, signature: SignatureVerified): InboundMessage[] | null {
     try {
-      return handler.parse(request).map((event) => toMessage(request, event, signature));
+      return this.#handler
+        .parse(request)
+        .map((event) => this.#toMessage(request, event, signature));
     } catch (error) {
-      logger.info(
-        { err: error, provider, requestId: request.requestId },
+      this.#context.logger.info(
+        { err: error, provider: this.#handler.provider, requestId: request.requestId },
         "a payload is not readable",
       );
       return null;
     }
-  };
+  }
 
-  const toMessage = (
-    request: InboundRequest,
-    event: Event,
-    signature: SignatureVerified,
-  ): InboundMessage => {
-    const normalised = handler.normalise(event);
+  #toMessage(request: InboundRequest, event: Event, signature: SignatureVerified): InboundMessage {
+    const normalised = this.#handler.normalise(event);
     const { eventType, externalEventId, repeatId = null } = normalised;
-    const accountIds = handler.accountsOf(event);
+    const accountIds = this.#handler.accountsOf(event);
     const payloadJson = toInputJson(normalised);
     return {
-      ...unread(request, signature),
+      ...this.#unread(request, signature),
       receivers: accountIds.length === 0 ? { companyIds: [] } : { accountIds },
       eventType,
       externalEventId,
@@ -76,24 +90,28 @@ export function createDispatcherRoute<Event>(
       payloadJson,
       payloadBytes: Buffer.byteLength(payloadJson),
     };
-  };
+  }
 
-  const unread = (request: InboundRequest, signature: SignatureVerified): InboundMessage => ({
-    provider,
-    receivers: { companyIds: [] },
-    eventType: null,
-    externalEventId: null,
-    payloadJson: UNREAD,
-    payloadBytes: request.rawBody.length,
-    trigger: {},
-    signature,
-    requestId: request.requestId,
-    traceparent: request.traceparent,
-  });
+  #unread(request: InboundRequest, signature: SignatureVerified): InboundMessage {
+    return {
+      provider: this.#handler.provider,
+      receivers: { companyIds: [] },
+      eventType: null,
+      externalEventId: null,
+      payloadJson: UNREAD,
+      payloadBytes: request.rawBody.length,
+      trigger: {},
+      signature,
+      requestId: request.requestId,
+      traceparent: request.traceparent,
+    };
+  }
 
   /** All messages are tried. When one fails the sender repeats all of them, and only that one is new then. */
-  const accept = async (messages: readonly InboundMessage[]): Promise<number> => {
-    const outcomes = await Promise.allSettled(messages.map((message) => intake.accept(message)));
+  async #accept(messages: readonly InboundMessage[]): Promise<number> {
+    const outcomes = await Promise.allSettled(
+      messages.map((message) => this.#context.intake.accept(message)),
+    );
     // Repeats within one request are the same event.
     const countByEvent = new Map<string | null, number>();
     for (const outcome of outcomes) {
@@ -101,9 +119,7 @@ export function createDispatcherRoute<Event>(
       countByEvent.set(outcome.value.eventId, outcome.value.workflowsTriggered);
     }
     return [...countByEvent.values()].reduce((sum, count) => sum + count, 0);
-  };
-
-  return answer;
+  }
 }
 
 /** The reason for refusing a request, in the words of the answer; null when it is accepted. */

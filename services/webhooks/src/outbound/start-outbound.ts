@@ -23,6 +23,7 @@ import { reconcile } from "./reconcile.ts";
 import { ResultWriter } from "./result-writer.ts";
 import { keepWeeks } from "./retention.ts";
 import { createRunEventsClient } from "./run-events-client.ts";
+import type { RunEventsClient } from "./run-events-client.ts";
 
 /** The durable name of the consumer of runs' events. */
 const CONSUMER = "webhooks-deliveries";
@@ -70,13 +71,7 @@ export async function startOutbound(
   const stopping = new AbortController();
   const metrics = deliveryMetrics(metricsRegistry);
   const bodies = new EventBodies(database, metricsRegistry);
-  const runs = createRunEventsClient({
-    address: options.runsGrpcAddress,
-    tokenSigner: options.tokenSigner,
-    tls: options.grpcTls,
-    tracer: options.tracer,
-  });
-  scope.defer(() => runs.close());
+  const runs = connectRuns(options, scope);
   const disabler = createEndpointDisabler({
     database,
     audit,
@@ -113,16 +108,19 @@ export async function startOutbound(
     stopping.abort();
     await lanes.stop(() => breakingOff.abort());
   });
-  const listener = await listen({
-    connectionUri: options.databaseUrl,
-    role: "workflow_webhooks",
-    channels: [LANES_CHANNEL],
-    onNotification: (_channel, endpointId) => lanes.change(endpointId),
-    onReconnect: () => lanes.poll(),
-    onError: (error) => logger.warn({ err: error }, "not hearing of changed endpoints"),
-  });
-  scope.defer(() => listener.stop());
+  await followLanes(options, lanes, scope);
   const ingest = createIngest({ database, retentionDays, fanOut });
+  startUpkeep(options, { database, runs, ingest, lanes, metrics, stopping }, scope);
+  await consumeRunEvents(options, { database, ingest }, scope);
+}
+
+/** What goes on beside deliveries; it stops with the scope. */
+function startUpkeep(
+  options: WebhooksServiceOptions,
+  { database, runs, ingest, lanes, metrics, stopping }: UpkeepParts,
+  scope: Scope,
+): void {
+  const { logger, metricsRegistry, retentionDays = RETENTION_DAYS } = options;
   const upkeep = { database, logger, signal: stopping.signal };
   const loops = [
     reconcile({
@@ -142,6 +140,54 @@ export async function startOutbound(
     stopping.abort();
     await Promise.all(loops.map(({ done }) => done));
   });
+}
+
+/** What upkeep works on. */
+interface UpkeepParts {
+  database: Database;
+  runs: RunEventsClient;
+  ingest: ReturnType<typeof createIngest>;
+  lanes: Lanes;
+  metrics: ReturnType<typeof deliveryMetrics>;
+  stopping: AbortController;
+}
+
+function connectRuns(options: WebhooksServiceOptions, scope: Scope): RunEventsClient {
+  const runs = createRunEventsClient({
+    address: options.runsGrpcAddress,
+    tokenSigner: options.tokenSigner,
+    tls: options.grpcTls,
+    tracer: options.tracer,
+  });
+  scope.defer(() => runs.close());
+  return runs;
+}
+
+/** Hears of changed endpoints from all processes. */
+async function followLanes(
+  options: WebhooksServiceOptions,
+  lanes: Lanes,
+  scope: Scope,
+): Promise<void> {
+  const { logger } = options;
+  const listener = await listen({
+    connectionUri: options.databaseUrl,
+    role: "workflow_webhooks",
+    channels: [LANES_CHANNEL],
+    onNotification: (_channel, endpointId) => lanes.change(endpointId),
+    onReconnect: () => lanes.poll(),
+    onError: (error) => logger.warn({ err: error }, "not hearing of changed endpoints"),
+  });
+  scope.defer(() => listener.stop());
+}
+
+/** Takes in the events of runs as the bus brings them. */
+async function consumeRunEvents(
+  options: WebhooksServiceOptions,
+  { database, ingest }: { database: Database; ingest: ReturnType<typeof createIngest> },
+  scope: Scope,
+): Promise<void> {
+  const { logger, metricsRegistry } = options;
   const deadLetters = createDeadLetters({ database, schema: "webhooks", logger, metricsRegistry });
   const subscription = await options.bus.subscribe({
     stream: "runs",

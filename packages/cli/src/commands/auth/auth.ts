@@ -57,6 +57,10 @@ ${examples(
         ]);
       }),
     );
+  addLogout(program);
+}
+
+function addLogout(program: Command): void {
   program
     .command("logout")
     .description("End the session and forget the profile")
