@@ -60,6 +60,8 @@ export interface WholeSystem {
   >;
   /** The keys of all that sign tokens which the services accept. */
   tokens: TestTokens;
+  /** The NATS server of separate processes; null in one process, whose bus hands events on before it goes on. */
+  natsUrl: string | null;
   /** Starts one more gateway, which ends with the system unless it is stopped before. */
   startGateway(options?: GatewayOptions): Promise<Gateway>;
   stop(): Promise<void>;
@@ -107,4 +109,6 @@ export interface Services extends Pick<
 > {
   /** Where callers reach it, when a gateway is there already. */
   origin?: string;
+  /** The NATS server, when they have one. */
+  natsUrl?: string | undefined;
 }
