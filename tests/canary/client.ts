@@ -68,6 +68,8 @@ export async function openClient(
     },
     // Of nobody here: the system has keys of its own.
     tokens: createTestTokens(),
+    // The helpers wait for the outboxes alone.
+    natsUrl: null,
     startGateway: () => Promise.reject(new Error("This system has one gateway.")),
     stop: () => database.end(),
   };

@@ -13,6 +13,8 @@ export const IN_PROCESS_ONLY: Readonly<Record<string, string>> = {
   "authorization-troubles":
     "shortens the time that a provider's answer is waited for, which no setting says",
   "connect-page": "shortens the time that a provider's answer is waited for, which no setting says",
+  "gone-table-readers":
+    "counts what one tables process has given up, in the metrics of the test's own process",
   "webhook-endpoint-hearing":
     "has ends of runs compared with events five times a second, which no setting says",
 };

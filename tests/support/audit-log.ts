@@ -1,5 +1,7 @@
+import { AUDIT_STREAM } from "@workflow/audit";
 import { sql } from "@workflow/db";
 import { waitFor } from "@workflow/testkit";
+import { connect } from "nats";
 import { z } from "zod";
 import type { WholeSystem } from "./whole-system.ts";
 
@@ -17,10 +19,21 @@ export const auditEvent = z.strictObject({
 });
 export type AuditEvent = z.output<typeof auditEvent>;
 
+/** Stores the services' events in the log, for all gateways together. */
+const CONSUMER = "gateway-audit";
+
 const countRow = z.object({ count: z.number() });
 
+<<<<<<< HEAD
 /** Waits until the log has all that services have sent. */
 export async function waitForAudit({ database }: Pick<WholeSystem, "database">): Promise<void> {
+=======
+/** Waits until everything that services have told is in the log. */
+export async function waitForAudit({
+  database,
+  natsUrl = null,
+}: Pick<WholeSystem, "database"> & Partial<Pick<WholeSystem, "natsUrl">>): Promise<void> {
+>>>>>>> 61ee1f3e9a5ebabb450382f717ad20b5c821539b
   await waitFor(
     async () => {
       const { count } = await database.one(sql.type(countRow)`
@@ -36,8 +49,28 @@ export async function waitForAudit({ database }: Pick<WholeSystem, "database">):
       `);
       return count === 0;
     },
-    { what: "all changes to be in the audit log" },
+    { what: "all changes to be published" },
   );
+  if (natsUrl !== null) await waitForConsumer(natsUrl);
+}
+
+/** Waits until the gateways have stored every event that the stream has. */
+async function waitForConsumer(natsUrl: string): Promise<void> {
+  const { host, username, password } = new URL(natsUrl);
+  const login = username === "" ? {} : { user: username, pass: password };
+  const connection = await connect({ servers: host, ...login });
+  try {
+    const { consumers } = await connection.jetstreamManager();
+    await waitFor(
+      async () => {
+        const info = await consumers.info(AUDIT_STREAM, CONSUMER);
+        return info.num_pending === 0 && info.num_ack_pending === 0;
+      },
+      { what: "all changes to be in the audit log" },
+    );
+  } finally {
+    await connection.close();
+  }
 }
 
 /** The events of a request in the log of a company, oldest first. */

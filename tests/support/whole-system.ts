@@ -88,6 +88,7 @@ async function startWith(
       database: admin,
       grpcAddresses: services.grpcAddresses,
       tokens: services.tokens,
+      natsUrl: services.natsUrl ?? null,
       startGateway: services.startGateway,
       stop: () => scope.close(),
     };

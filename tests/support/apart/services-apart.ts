@@ -73,9 +73,10 @@ export async function startOwnServices(
 }
 
 function servicesOf(system: SharedSystem, scope: Scope, onLine: (line: string) => void): Services {
-  const { origin, grpcAddresses, keys } = system;
+  const { origin, grpcAddresses, keys, gatewayEnvironment } = system;
   return {
     origin,
+    natsUrl: gatewayEnvironment["NATS_URL"],
     grpcAddresses,
     tokens: createTestTokens(keys),
     startGateway: (options = {}) =>
