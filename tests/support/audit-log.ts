@@ -24,16 +24,11 @@ const CONSUMER = "gateway-audit";
 
 const countRow = z.object({ count: z.number() });
 
-<<<<<<< HEAD
 /** Waits until the log has all that services have sent. */
-export async function waitForAudit({ database }: Pick<WholeSystem, "database">): Promise<void> {
-=======
-/** Waits until everything that services have told is in the log. */
 export async function waitForAudit({
   database,
   natsUrl = null,
 }: Pick<WholeSystem, "database"> & Partial<Pick<WholeSystem, "natsUrl">>): Promise<void> {
->>>>>>> 61ee1f3e9a5ebabb450382f717ad20b5c821539b
   await waitFor(
     async () => {
       const { count } = await database.one(sql.type(countRow)`

@@ -60,13 +60,9 @@ export interface WholeSystem {
   >;
   /** The keys of all signers whose tokens the services accept. */
   tokens: TestTokens;
-<<<<<<< HEAD
-  /** Starts one more gateway, which ends with the system unless a test stops it before. */
-=======
   /** The NATS server of separate processes; null in one process, whose bus hands events on before it goes on. */
   natsUrl: string | null;
-  /** Starts one more gateway, which ends with the system unless it is stopped before. */
->>>>>>> 61ee1f3e9a5ebabb450382f717ad20b5c821539b
+  /** Starts one more gateway, which ends with the system unless a test stops it before. */
   startGateway(options?: GatewayOptions): Promise<Gateway>;
   stop(): Promise<void>;
 }
