@@ -9,7 +9,7 @@ import { LONG } from "./support/length.ts";
 
 /* The machine of a client disappears: its kernel says no goodbye, and answers nothing any more. */
 
-const PROGRAM = join(import.meta.dirname, "support/vanished-client.ts");
+const PROGRAM = join(import.meta.dirname, "support/vanished-client-process.ts");
 const trouble = whyNoNamespaces();
 const NOT_RUN = trouble === null ? "" : ` (not run: ${trouble})`;
 

@@ -23,7 +23,7 @@ import { startPostgres } from "../../partitions/postgres.ts";
 /** The name of this program's own sessions. */
 const OWN = "test";
 const CLIENT = "client";
-const CLIENT_PROGRAM = join(import.meta.dirname, "vanishing-client.ts");
+const CLIENT_PROGRAM = join(import.meta.dirname, "vanishing-client-process.ts");
 /** Statements that are under way while the link is cut wait for this advisory lock. */
 const GATE = "77";
 /** Six times the limit of a session, and less than a fifth of what a server waits by itself. */
