@@ -34,7 +34,7 @@ export interface BlockInput {
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A field for one key. Actions that differ have several fields of one id, of which at most one applies. */
+/** A field for one key. Different actions may have fields with one id; at most one of these fields applies. */
 export interface SubBlock {
   /** The key of the field's input. */
   readonly id: string;

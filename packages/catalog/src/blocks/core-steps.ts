@@ -7,7 +7,7 @@ import type { BlockSource } from "./block.ts";
 const ANY = z.unknown();
 const YEAR_MS = 366 * 86_400_000;
 
-/** One of several branches, of which exactly one is taken. */
+/** One of several branches. Exactly one of them is taken. */
 function insteadOf(...others: readonly string[]): InputRelations {
   return { requiredWithout: others, notWith: others };
 }

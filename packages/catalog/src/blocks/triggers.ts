@@ -60,7 +60,7 @@ const schedule: BlockSource = {
     flag("enabled", { description: "Whether it fires; true where it is not given" }),
     json("input", { description: "The input of its runs" }),
     choice("overlap", ["allow", "skip"], {
-      description: "What happens when a run is still going on; allow where it is not given",
+      description: "The rule while a run is still going on; allow by default",
     }),
     choice("catchUp", ["none", "last"], {
       title: "Catch up",
@@ -124,7 +124,7 @@ export function triggerOf({ id, name, category, auth }: ProviderManifest): Block
   return {
     type: `${id}-trigger`,
     name: `${name} event`,
-    description: `Starts a run for each event that ${name} sends for a connected account. Which events it sends is chosen there.`,
+    description: `Starts a run for each event that ${name} sends for a connected account. The events are chosen at the provider.`,
     kind: "triggers",
     category,
     connectionRequired: true,

@@ -12,7 +12,7 @@ const issueNumber = number("issue_number", {
   title: "Number",
   schema: z.int().min(1),
   required: true,
-  description: "Of the issue or pull request",
+  description: "The number of the issue or pull request",
 });
 
 const body = text("body", { title: "Text", control: "long-input", description: "In Markdown" });
@@ -111,7 +111,7 @@ const listIssues: ActionManifest = {
       { id: "closed", label: "Closed" },
       { id: "all", label: "All" },
     ]),
-    { ...labels, description: "Names of labels, all of which an issue has", join: "," },
+    { ...labels, description: "Names of labels; an issue must have all of them", join: "," },
     text("assignee", { description: "A login, none or *" }),
     text("creator", { description: "A login" }),
     text("since", {
@@ -187,7 +187,7 @@ const dispatchWorkflow: ActionManifest = {
     repo,
     text("workflow_id", { title: "Workflow", required: true, description: "Its file: ci.yml" }),
     text("ref", { required: true, description: "A branch or tag" }),
-    json("inputs", { description: "What the workflow asks for, by name; 25 at most" }),
+    json("inputs", { description: "The inputs of the workflow, by name; 25 at most" }),
   ],
   outputs: ["workflow_run_id", "run_url", "html_url"],
   request: {

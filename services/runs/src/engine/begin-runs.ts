@@ -54,22 +54,49 @@ export async function beginRuns(
   execute: (ready: ReadyRun) => void,
   finished: Finished,
 ): Promise<void> {
-  const { database, parked, logger } = options;
+  await new RunLoader(options, execute, finished).beginAll(leases);
+}
 
-  const begin = async (some: readonly Lease[]): Promise<void> => {
-    const found = await findReady(options, some, finished);
+/** Loads the runs of one claim. */
+class RunLoader {
+  readonly #options: BeginRunsOptions;
+  readonly #execute: (ready: ReadyRun) => void;
+  readonly #finished: Finished;
+
+  constructor(options: BeginRunsOptions, execute: (ready: ReadyRun) => void, finished: Finished) {
+    this.#options = options;
+    this.#execute = execute;
+    this.#finished = finished;
+  }
+
+  /** Never rejects: a lease whose run cannot be loaded is finished. */
+  async beginAll(leases: readonly Lease[]): Promise<void> {
+    await this.#each(
+      leases,
+      (some) => this.#begin(some),
+      (lease) => this.#finished(lease, RELEASED),
+    );
+  }
+
+  async #begin(some: readonly Lease[]): Promise<void> {
+    const found = await findReady(this.#options, some, this.#finished);
     const begun = found.filter((ready) => {
       const needsHistory = hasHistory(ready.run) && !isGivenUp(ready.lease);
-      if (needsHistory && !takeParked(parked, ready)) return true;
-      execute(ready);
+      if (needsHistory && !takeParked(this.#options.parked, ready)) return true;
+      this.#execute(ready);
       return false;
     });
-    if (begun.length > 0) await each(begun, loadAll, (ready) => abandon(ready));
-  };
+    if (begun.length === 0) return;
+    await this.#each(
+      begun,
+      (some) => this.#loadAll(some),
+      (ready) => this.#abandon(ready),
+    );
+  }
 
-  const loadAll = async (some: readonly ReadyRun[]): Promise<void> => {
+  async #loadAll(some: readonly ReadyRun[]): Promise<void> {
     const rows = await countResults(
-      database,
+      this.#options.database,
       some.map(({ lease }) => lease.runId),
     );
     const counts = new Map(rows.map(({ runId, results }) => [runId, results]));
@@ -77,55 +104,57 @@ export async function beginRuns(
     const few = some.filter((ready) => countOf(ready) <= FEW_RESULTS);
     if (few.length > 0) {
       for (const ready of few) ready.memory.grow(countOf(ready) * RESULT_BYTES);
-      await load(few);
+      await this.#load(few);
     }
-    for (const ready of some) if (!few.includes(ready)) void loadLarge(ready, countOf(ready));
-  };
+    for (const ready of some) if (!few.includes(ready)) void this.#loadLarge(ready, countOf(ready));
+  }
 
-  const loadLarge = async (ready: ReadyRun, count: number): Promise<void> => {
+  async #loadLarge(ready: ReadyRun, count: number): Promise<void> {
     if (await waitForMemory(ready, count * RESULT_BYTES)) {
-      await each([ready], load, (each) => abandon(each));
+      await this.#each(
+        [ready],
+        (some) => this.#load(some),
+        (each) => this.#abandon(each),
+      );
     } else {
-      abandon(ready, UNBEGUN);
+      this.#abandon(ready, UNBEGUN);
     }
-  };
+  }
 
-  const load = async (some: readonly ReadyRun[]): Promise<void> => {
+  async #load(some: readonly ReadyRun[]): Promise<void> {
     const histories = await loadHistories(
-      database,
+      this.#options.database,
       some.map(({ lease }) => lease.runId),
     );
     for (const ready of some) {
       const history = histories.get(ready.lease.runId) ?? ready.run.history;
-      execute({ ...ready, run: { ...ready.run, history } });
+      this.#execute({ ...ready, run: { ...ready.run, history } });
     }
-  };
+  }
 
-  const abandon = ({ lease, memory }: ReadyRun, advance = RELEASED): void => {
+  #abandon({ lease, memory }: ReadyRun, advance = RELEASED): void {
     memory.close();
-    finished(lease, advance);
-  };
+    this.#finished(lease, advance);
+  }
 
   /** A run that cannot be loaded must not hold up the others. */
-  const each = async <T>(
+  async #each<T>(
     some: readonly T[],
     work: (some: readonly T[]) => Promise<void>,
     giveUp: (item: T) => void,
-  ): Promise<void> => {
+  ): Promise<void> {
     try {
       await work(some);
     } catch (error) {
       const cause = databaseErrorToAppError(error);
-      logger.error({ err: cause, runs: some.length }, "could not load runs");
+      this.#options.logger.error({ err: cause, runs: some.length }, "could not load runs");
       const oneByOne = some.length > 1 && cause.reason !== "UNAVAILABLE";
       for (const item of some) {
-        if (oneByOne) await each([item], work, giveUp);
+        if (oneByOne) await this.#each([item], work, giveUp);
         else giveUp(item);
       }
     }
-  };
-
-  await each(leases, begin, (lease) => finished(lease, RELEASED));
+  }
 }
 
 /** The runs of leases, without their history. A lease without a run is finished here. */

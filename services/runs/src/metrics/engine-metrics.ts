@@ -17,6 +17,10 @@ const BYTES = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384].map((kib) => kib * KIB);
 
 /** Registers the metrics; services that share a registry share them. */
 export function createEngineMetrics(registry: Registry): EngineMetrics {
+  return { ...workerMetrics(registry), ...journalMetrics(registry), ...runMetrics(registry) };
+}
+
+function workerMetrics(registry: Registry): WorkerObserver {
   const claims = counterIn(registry, {
     name: "runs_claims_total",
     help: "Claims that took tasks.",
@@ -33,6 +37,18 @@ export function createEngineMetrics(registry: Registry): EngineMetrics {
     name: "runs_takeovers_total",
     help: "Claims of tasks whose worker was lost before they made progress (D30).",
   });
+  return {
+    claimed(tasks, fromLost) {
+      claims.inc();
+      claimed.inc(tasks);
+      takenOver.inc(fromLost);
+    },
+    handedOver: (tasks) => handedOver.inc(tasks),
+    watchSlots: slotGauges(registry),
+  };
+}
+
+function journalMetrics(registry: Registry): JournalObserver {
   const journalSeconds = histogramIn(registry, {
     name: "runs_journal_write_duration_seconds",
     help: "Time that batches of checkpoints took to be written, tries that failed included.",
@@ -48,6 +64,16 @@ export function createEngineMetrics(registry: Registry): EngineMetrics {
     help: "Documents of a batch of checkpoints, about.",
     buckets: BYTES,
   });
+  return {
+    batchWritten({ entries, bytes, ms }) {
+      journalSeconds.observe(ms / 1000);
+      journalEntries.observe(entries);
+      journalBytes.observe(bytes);
+    },
+  };
+}
+
+function runMetrics(registry: Registry): StepObserver & RunObserver {
   const stepSeconds = histogramIn(registry, {
     name: "runs_step_duration_seconds",
     help: "Time from the beginning of steps to their end, with retries and waits.",
@@ -64,25 +90,12 @@ export function createEngineMetrics(registry: Registry): EngineMetrics {
     help: "Time from the beginning of runs to their end, with waits.",
     buckets: STEP_SECONDS,
   });
-  const watchSlots = slotGauges(registry);
   return {
-    claimed(tasks, fromLost) {
-      claims.inc();
-      claimed.inc(tasks);
-      takenOver.inc(fromLost);
-    },
-    handedOver: (tasks) => handedOver.inc(tasks),
-    watchSlots,
     stepEnded: (type, status, ms) => stepSeconds.observe({ type, status }, ms / 1000),
     runEnded({ run: { status, startedAt, completedAt }, ended: run }) {
       if (run !== null) ended.inc({ status, trigger: run.triggerType });
       if (startedAt === null || completedAt === null) return;
       runSeconds.observe((completedAt.getTime() - startedAt.getTime()) / 1000);
-    },
-    batchWritten({ entries, bytes, ms }) {
-      journalSeconds.observe(ms / 1000);
-      journalEntries.observe(entries);
-      journalBytes.observe(bytes);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { DEFAULT_POOL } from "../domain/worker-pool.ts";
 import { notify } from "../store/notify.ts";
 import type { WorkerObserver } from "./worker-observer.ts";
-import type { NewTask, TaskStatus } from "./port.ts";
+import type { NewTask, TaskStatus, WorkerOptions } from "./port.ts";
 import {
   deleteTasks,
   findTask,
@@ -62,21 +62,17 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
   const localWorkers = new Set<PostgresWorker>();
   const others = new OtherProcesses(database, logger);
 
-  const reserve = (tasks: readonly NewTask[]): Reservation | null => {
-    const own = tasks.filter(({ pool = DEFAULT_POOL }) => pool === ownPool);
-    if (own.length === 0) return null;
-    for (const worker of localWorkers) {
-      const reservation = worker.reserve(own);
-      if (reservation !== null) return reservation;
-    }
-    return null;
+  const announce = (): void => {
+    for (const worker of localWorkers) worker.announce();
+    void others.announce();
   };
 
   return {
     name: "postgres",
     runtimeRunId: (runId) => runId.replace(/^run_/, "task_"),
     dispatch(tasks) {
-      const reservation = reserve(tasks);
+      const own = tasks.filter(({ pool = DEFAULT_POOL }) => pool === ownPool);
+      const reservation = reserve(localWorkers, own);
       const runIds = reservation?.runIds ?? NO_RUNS;
       const pools = poolsOf(tasks);
       const lease = { workerId: reservation?.workerId ?? null, runIds, leaseMs, pools };
@@ -91,9 +87,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
         },
         committed(stored) {
           reservation?.begin(stored);
-          if ([...stored].every((runId) => runIds.has(runId))) return;
-          for (const worker of localWorkers) worker.announce();
-          void others.announce();
+          if (![...stored].every((runId) => runIds.has(runId))) announce();
         },
         abandoned: () => reservation?.cancel(),
       };
@@ -114,15 +108,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
       return task.due ? "queued" : "parked";
     },
     async startWorker(workerOptions): Promise<RuntimeWorker> {
-      const worker = new PostgresWorker({
-        ...workerOptions,
-        database: options.workerDatabase,
-        logger,
-        pool: ownPool,
-        leaseMs,
-        pollMs: options.pollMs ?? POLL_MS,
-        observer: options.observer,
-      });
+      const worker = createWorker(options, workerOptions);
       const subscription = await listenFor(worker, options.listen);
       localWorkers.add(worker);
       worker.announce();
@@ -139,6 +125,31 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
       };
     },
   };
+}
+
+/** A slot of the first local worker that has room for all of these tasks; null when none has. */
+function reserve(workers: Iterable<PostgresWorker>, tasks: readonly NewTask[]): Reservation | null {
+  if (tasks.length === 0) return null;
+  for (const worker of workers) {
+    const reservation = worker.reserve(tasks);
+    if (reservation !== null) return reservation;
+  }
+  return null;
+}
+
+function createWorker(
+  options: PostgresTaskRuntimeOptions,
+  workerOptions: WorkerOptions,
+): PostgresWorker {
+  return new PostgresWorker({
+    ...workerOptions,
+    database: options.workerDatabase,
+    logger: options.logger,
+    pool: options.pool ?? DEFAULT_POOL,
+    leaseMs: options.leaseMs ?? LEASE_MS,
+    pollMs: options.pollMs ?? POLL_MS,
+    observer: options.observer,
+  });
 }
 
 /** Tells a worker what other processes have done with tasks; stops it when that cannot be heard. */

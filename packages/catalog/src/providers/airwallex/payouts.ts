@@ -42,7 +42,8 @@ export const createBeneficiary: ActionManifest = {
     json("additional_info", {
       schema: details,
       as: "beneficiary.additional_info",
-      description: "What some countries ask for: personal_email, business_registration_number",
+      description:
+        "Facts that some countries require: personal_email, business_registration_number",
     }),
     list("transfer_methods", {
       of: z.enum(["LOCAL", "SWIFT"]),
@@ -95,8 +96,14 @@ export const createTransfer: ActionManifest = {
   docs: "https://www.airwallex.com/docs/api/payouts/transfers/create",
   inputs: [
     text("beneficiary_id", { title: "Beneficiary", required: true }),
-    currency("source_currency", { required: true, description: "What the wallet pays in" }),
-    currency("transfer_currency", { required: true, description: "What the beneficiary gets" }),
+    currency("source_currency", {
+      required: true,
+      description: "The currency in which the wallet pays",
+    }),
+    currency("transfer_currency", {
+      required: true,
+      description: "The currency that the beneficiary gets",
+    }),
     money("transfer_amount", {
       requiredWithout: ["source_amount"],
       notWith: ["source_amount"],
@@ -123,7 +130,7 @@ export const createTransfer: ActionManifest = {
     text("reference", {
       schema: z.string().max(140),
       required: true,
-      description: "What the beneficiary's statement shows",
+      description: "The text on the beneficiary's statement",
     }),
     text("transfer_date", { schema: z.iso.date(), description: "Today by default: 2026-01-31" }),
     text("quote_id", { title: "Quote", description: "Id of a quote whose rate is guaranteed" }),

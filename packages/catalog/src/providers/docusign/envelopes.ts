@@ -117,7 +117,7 @@ export const createEnvelopeFromTemplate: ActionManifest = {
   inputs: [
     guid("templateId", { title: "Template", required: true }),
     templateRoles,
-    { ...subject, required: false, description: "The template's where not given" },
+    { ...subject, required: false, description: "The template's subject by default" },
     blurb,
     status,
     transactionId,
@@ -238,7 +238,10 @@ export const listRecipients: ActionManifest = {
   docs: `${DOCS}/enveloperecipients/list/`,
   inputs: [
     envelopeId,
-    flag("include_tabs", { title: "With tabs", description: "What they filled in, for example" }),
+    flag("include_tabs", {
+      title: "With tabs",
+      description: "Fields of the documents, such as the ones that recipients filled in",
+    }),
   ],
   outputs: [
     "signers",
@@ -259,7 +262,7 @@ export const listRecipients: ActionManifest = {
 export const voidEnvelope: ActionManifest = {
   name: "voidEnvelope",
   title: "Void an envelope",
-  description: "Takes back an envelope that is not completed; its recipients are told why.",
+  description: "Takes back an envelope that is not completed, and tells the recipients the reason.",
   docs: `${DOCS}/envelopes/update/`,
   inputs: [
     envelopeId,

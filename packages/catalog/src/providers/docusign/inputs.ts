@@ -36,7 +36,7 @@ export const status = choice(
 /** The id by which DocuSign recognizes a repeated envelope for seven days. */
 export const transactionId = text("transactionId", {
   title: "Transaction id",
-  description: "Your own id of this envelope; the step's where not given",
+  description: "Your own id of this envelope; an id of the step by default",
 });
 
 export const moreMembers = json("envelopeDefinition", {

@@ -77,7 +77,8 @@ const getAttachment: ActionManifest = {
     messageId,
     text("attachmentId", {
       title: "Attachment",
-      description: "Of getMessage's attachments; Gmail makes a new one at each reading",
+      description:
+        "The id of one of getMessage's attachments; Gmail makes a new id at each reading",
       required: true,
     }),
   ],

@@ -105,7 +105,9 @@ export const createDeal: ActionManifest = {
       description: "Its internal id: appointmentscheduled, closedwon, 123456",
       required: true,
     }),
-    property("pipeline", { description: "Its internal id; the default one where not given" }),
+    property("pipeline", {
+      description: "The internal id of a pipeline; without it HubSpot takes the default one",
+    }),
     number("amount", { as: "properties.amount" }),
     property("closedate", {
       title: "Close date",
@@ -130,7 +132,7 @@ export const createTicket: ActionManifest = {
     property("hs_pipeline_stage", { title: "Stage", description: "Its id", required: true }),
     property("hs_pipeline", {
       title: "Pipeline",
-      description: "Its id; the default one where not given",
+      description: "The id of a pipeline; without it HubSpot takes the default one",
     }),
     property("content", { control: "long-input" }),
     choice("hs_ticket_priority", ["LOW", "MEDIUM", "HIGH", "URGENT"], {

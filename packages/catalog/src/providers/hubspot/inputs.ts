@@ -66,7 +66,7 @@ export function properties(traits: InputTraits = {}): ActionInput {
 /** The names of properties to read. */
 export const propertyNames = list("propertyNames", {
   title: "Properties",
-  description: "What to return; HubSpot's defaults where not given",
+  description: "The properties to return; by default HubSpot's own choice",
   as: "properties",
 });
 

@@ -74,7 +74,10 @@ export const findRecords: ActionManifest = {
   docs: `${DOCS}/section_157909186990.html`,
   inputs: [
     fieldInput("from", { title: "Table", description: "customer, transaction", required: true }),
-    fieldsInput("columns", { description: "Of the records catalog", required: true }),
+    fieldsInput("columns", {
+      description: "Names of columns from the records catalog",
+      required: true,
+    }),
     whereInput(OPERATORS),
     fieldInput("orderBy", { title: "Sort by" }),
     choice("direction", ["ASC", "DESC"], { in: "none" }),

@@ -38,7 +38,7 @@ export const getRecord: ActionManifest = {
   inputs: [
     type,
     id,
-    names("fields", "Fields", "All of them where not given"),
+    names("fields", "Fields", "All fields by default"),
     flag("expandSubResources", { title: "With sublists", description: "Lines of an order" }),
   ],
   outputs: ["id", "links"],

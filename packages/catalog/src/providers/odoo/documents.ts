@@ -12,7 +12,7 @@ const reference = { schema: z.int().min(1) };
 const otherValues = json("values", {
   title: "Further values",
   schema: z.record(z.string(), z.unknown()),
-  description: "Of other fields of the model, by name",
+  description: "Values of other fields of the model, by name",
   in: "none",
 });
 

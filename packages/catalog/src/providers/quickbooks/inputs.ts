@@ -49,7 +49,7 @@ export const id = text("Id", {
 });
 
 export const docNumber = text("DocNumber", { title: "Number", schema: z.string().max(21) });
-export const txnDate = day("TxnDate", "Date", "Today where not given");
+export const txnDate = day("TxnDate", "Date", "Today by default");
 export const privateNote = text("PrivateNote", {
   title: "Private note",
   control: "long-input",

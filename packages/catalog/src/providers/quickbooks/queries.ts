@@ -123,7 +123,7 @@ export const findCustomers: ActionManifest = {
     }),
     text("PrimaryEmailAddr", { title: "E-mail", in: "none" }),
     text("CompanyName", { title: "Company", in: "none" }),
-    flag("Active", { description: "Active ones alone where not given", in: "none" }),
+    flag("Active", { description: "Only active ones by default", in: "none" }),
     text("LastUpdatedTime", {
       title: "Changed since",
       description: "2026-11-22T10:00:00Z",

@@ -118,7 +118,7 @@ export const search: ActionManifest = {
     list("sobjects", {
       title: "Objects",
       description:
-        '{name, fields?, limit?} each: {name: "Contact", fields: ["Id", "Email"]}; all objects and ids alone where not given',
+        '{name, fields?, limit?} each: {name: "Contact", fields: ["Id", "Email"]}; by default all objects, with their ids only',
       of: searchedObject,
     }),
     choice("in", ["ALL", "NAME", "EMAIL", "PHONE", "SIDEBAR"], { title: "Fields to search in" }),

@@ -1,6 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { act, examples } from "../../action.ts";
+import type { Context } from "../../context.ts";
 import { mayPass, toFailure, usageError } from "../../failures.ts";
 import { interruption, pause } from "../../interruption.ts";
 import { count, moment, objectId } from "../../options.ts";
@@ -58,20 +59,8 @@ ${examples(
         if (endpoint === undefined && inbound !== true) {
           throw usageError("Say what to forward: --endpoint <id>, --inbound, or both.");
         }
-        const secret = secretOf(process.env);
-        const client = await connect();
-        const sources: Source[] = [];
-        if (endpoint !== undefined) {
-          const { id, name } = await client.webhookEndpoints.get(endpoint);
-          sources.push(await deliveriesOf(client, { endpointId: id, since, secret }));
-          out.note(
-            `Forwarding deliveries of ${plain(name)}${secret === undefined ? ", unsigned" : ""}.`,
-          );
-        }
-        if (inbound === true) {
-          sources.push(await inboundEvents(client, { provider, since }));
-          out.note("Forwarding inbound events.");
-        }
+        const wanted = { endpoint, inbound: inbound === true, provider, since };
+        const sources = await openSources(connect, wanted, out);
         out.note("Ready; Ctrl-C ends it.");
         for (let told = 0; told < max && !signal.aborted;) {
           for (const message of await takeAll(sources, out)) {
@@ -83,6 +72,34 @@ ${examples(
         }
       }),
     );
+}
+
+/** The sources of webhooks that a call asks for. */
+async function openSources(
+  connect: Context["connect"],
+  { endpoint, inbound, provider, since }: WantedSources,
+  out: Context["out"],
+): Promise<Source[]> {
+  const secret = secretOf(process.env);
+  const client = await connect();
+  const sources: Source[] = [];
+  if (endpoint !== undefined) {
+    const { id, name } = await client.webhookEndpoints.get(endpoint);
+    sources.push(await deliveriesOf(client, { endpointId: id, since, secret }));
+    out.note(`Forwarding deliveries of ${plain(name)}${secret === undefined ? ", unsigned" : ""}.`);
+  }
+  if (inbound) {
+    sources.push(await inboundEvents(client, { provider, since }));
+    out.note("Forwarding inbound events.");
+  }
+  return sources;
+}
+
+interface WantedSources {
+  endpoint: string | undefined;
+  inbound: boolean;
+  provider: string | undefined;
+  since: string | undefined;
 }
 
 /** The secret for signing deliveries anew; undefined when there is none. Errors do not show it. */
