@@ -43,8 +43,6 @@ export interface CacheUsage {
   /** The number of tables with something in memory. */
   readonly tables: number;
   readonly bytes: number;
-  /** The bytes on disk. */
-  readonly spilledBytes: number;
 }
 
 /** Bytes by company. */
@@ -55,4 +53,6 @@ export interface MemoryUse {
   readonly companies: CompanyBytes;
   /** The bytes that questions use, or that are being read for them. */
   readonly bytesInUse: number;
+  /** The bytes on disk. */
+  readonly spilledBytes: number;
 }

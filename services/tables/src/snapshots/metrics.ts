@@ -71,13 +71,6 @@ export function countEvents(
     help: "Columns and tables' rows that went to disk (saved) and came back (restored); given up for others there (evicted), for want of room (skipped), or by a fault of the disk (failed).",
     labelNames: ["outcome"],
   });
-  gaugeIn(registry, {
-    name: "tables_spill_bytes",
-    help: "What columns and tables' rows take up on disk.",
-    collect() {
-      this.set(usage().spilledBytes);
-    },
-  });
   const tables = cacheMetrics(registry, "table_columns", () => {
     const { tables: entries, bytes } = usage();
     return { entries, bytes };
@@ -152,6 +145,11 @@ export function showCache(
     "tables_cache_bytes_of_largest_company",
     "Memory that the columns of the company with most of them take up, about, by thread.",
     ({ companies }) => Math.max(0, ...companies.values()),
+  );
+  show(
+    "tables_spill_bytes",
+    "What columns and places of tables' rows take up on disk, by thread.",
+    ({ spilledBytes }) => spilledBytes,
   );
 }
 

@@ -107,16 +107,16 @@ export class TableReader implements Reader {
 
   /** The content of the memory. */
   get usage(): CacheUsage {
-    return {
-      tables: this.#tables.size,
-      bytes: this.#budget.bytes,
-      spilledBytes: this.#disk?.bytes ?? 0,
-    };
+    return { tables: this.#tables.size, bytes: this.#budget.bytes };
   }
 
   /** The memory by company. */
   memoryUse(): MemoryUse {
-    return { companies: this.#budget.companyBytes(), bytesInUse: this.#budget.bytesInUse() };
+    return {
+      companies: this.#budget.companyBytes(),
+      bytesInUse: this.#budget.bytesInUse(),
+      spilledBytes: this.#disk?.bytes ?? 0,
+    };
   }
 
   /**

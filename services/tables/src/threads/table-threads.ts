@@ -166,7 +166,6 @@ export class TableThreads implements Reader {
     return {
       tables: usages.reduce((sum, { tables }) => sum + tables, 0),
       bytes: usages.reduce((sum, { bytes }) => sum + bytes, 0),
-      spilledBytes: usages.reduce((sum, { spilledBytes }) => sum + spilledBytes, 0),
     };
   }
 
@@ -180,7 +179,9 @@ async function memoryUseOf(thread: Thread): Promise<MemoryUse> {
   try {
     return await thread.ask("memoryUse", { kind: "memoryUse", query: null });
   } catch (error) {
-    if (error instanceof ThreadEnded) return { companies: new Map(), bytesInUse: 0 };
+    if (error instanceof ThreadEnded) {
+      return { companies: new Map(), bytesInUse: 0, spilledBytes: 0 };
+    }
     throw error;
   }
 }

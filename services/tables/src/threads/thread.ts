@@ -21,7 +21,7 @@ import { Statements } from "./statements.ts";
 
 const PROGRAM = new URL("./table-thread.ts", import.meta.url);
 
-const NOTHING: CacheUsage = { tables: 0, bytes: 0, spilledBytes: 0 };
+const NOTHING: CacheUsage = { tables: 0, bytes: 0 };
 
 /** The thread has ended before its answer. */
 export class ThreadEnded extends Error {}
