@@ -119,6 +119,7 @@ describe("columns for which memory has no room", () => {
     expect(await table.query(lowest)).toEqual({ values: [0, 1, 2], total: ROWS });
     expect(await process.loads()).toBe(loads + 1);
     expect(await process.outcome("failed")).toBeGreaterThan(0);
+    expect(harness.logged()).toContain("The disk has not kept what was written.");
   });
 
   it("make room on disk for others, those first of who has most", async () => {

@@ -15,6 +15,8 @@ export interface SpillDiskOptions {
   readonly pendingBytesMax: number;
   readonly slices: Slices;
   readonly onEvent: OnCacheEvent;
+  /** Hears of errors of the file system; callers get what is in the database instead. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** The share of the file for entries; the rest is for gaps between them. */
@@ -29,14 +31,16 @@ const ENTRY_BYTES_MIN = 64 * 1024;
 export class SpillDisk {
   readonly file: SpillFile;
   readonly onEvent: OnCacheEvent;
+  readonly #onFault: (error: unknown) => void;
   readonly #budget: MemoryBudget;
   readonly #slices: Slices;
   readonly #pendingBytesMax: number;
   #pendingBytes = 0;
 
-  constructor({ file, bytesMax, pendingBytesMax, slices, onEvent }: SpillDiskOptions) {
+  constructor({ file, bytesMax, pendingBytesMax, slices, onEvent, onFault }: SpillDiskOptions) {
     this.file = file;
     this.onEvent = onEvent;
+    this.#onFault = onFault;
     this.#budget = new MemoryBudget(bytesMax * FILLED_PART, () => onEvent("spill evicted"));
     this.#slices = slices;
     this.#pendingBytesMax = pendingBytesMax;
@@ -81,6 +85,12 @@ export class SpillDisk {
     this.use(entry, pieces);
     this.#budget.trim(entry.companyId);
     return this.file.write(pieces);
+  }
+
+  /** Reports an error of the file system. */
+  failed(error: unknown): void {
+    this.onEvent("spill failed");
+    this.#onFault(error);
   }
 
   /** Records a use of an entry. */

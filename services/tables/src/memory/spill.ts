@@ -163,9 +163,8 @@ export class Spill<Value extends object, Part> {
       entry.value = null;
       disk.onEvent(entry.stored === null ? "spill skipped" : "spilled");
       if (entry.stored === null) entry.drop();
-    } catch {
-      // Answers come from the database then; who runs the service hears of the disk.
-      disk.onEvent("spill failed");
+    } catch (error) {
+      disk.failed(error);
       entry.drop();
     } finally {
       this.#freeUnread(entry);
@@ -178,8 +177,8 @@ export class Spill<Value extends object, Part> {
     entry.readers += 1;
     try {
       return await this.#disk.file.read(stored);
-    } catch {
-      this.#disk.onEvent("spill failed");
+    } catch (error) {
+      this.#disk.failed(error);
       return null;
     } finally {
       entry.readers -= 1;

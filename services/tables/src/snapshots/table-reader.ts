@@ -62,7 +62,12 @@ export interface TableReaderOptions {
   /**
    * The place on disk for columns that do not fit into memory; without it they are read from the database again.
    */
-  spill?: (Omit<SpillPlace, "directory"> & { readonly file: SpillFile }) | undefined;
+  spill?:
+    | (Omit<SpillPlace, "directory"> & {
+        readonly file: SpillFile;
+        readonly onFault: (error: unknown) => void;
+      })
+    | undefined;
   onEvent?: OnCacheEvent;
 }
 

@@ -93,6 +93,8 @@ export type FromThread =
    * Nobody needs the answer to this request any more. Main answers it all the same, perhaps with a failure.
    */
   | { readonly type: "withdraw"; readonly id: number }
+  /** The disk for columns has failed. */
+  | { readonly type: "fault"; readonly error: PlainError }
   | { readonly type: "report"; readonly events: CountedEvents; readonly usage: CacheUsage };
 
 /** The plain form of an error; its cause becomes a text. */

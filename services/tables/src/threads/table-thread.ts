@@ -100,9 +100,11 @@ async function openSpill(place: SpillPlace | undefined) {
   if (place === undefined) return undefined;
   const { directory, bytesMax } = place;
   try {
-    return { ...place, file: await SpillFile.open(directory, bytesMax) };
-  } catch {
+    const onFault = (error: unknown): void => say({ type: "fault", error: toPlainError(error) });
+    return { ...place, file: await SpillFile.open(directory, bytesMax), onFault };
+  } catch (error) {
     count("spill failed");
+    say({ type: "fault", error: toPlainError(error) });
     return undefined;
   }
 }

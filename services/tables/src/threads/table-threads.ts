@@ -44,6 +44,8 @@ export interface TableThreadsOptions {
 /** The MiB for statements under way, beside all columns in use. */
 const HEAP_BASE_MB = 256;
 const MIB = 1024 * 1024;
+/** One failure of the disk is logged within this time. */
+const FAULT_LOG_MS = 60_000;
 
 /**
  * Answers questions about tables in threads, so that no question holds the service's own thread. A table belongs to
@@ -56,6 +58,7 @@ export class TableThreads implements Reader {
   readonly #events: ReturnType<typeof countEvents>;
   readonly #trials: Trials;
   #hasStopped = false;
+  #silentUntil = 0;
 
   constructor(options: TableThreadsOptions) {
     this.#options = options;
@@ -154,11 +157,20 @@ export class TableThreads implements Reader {
       onEvents: (events) => {
         for (const [event, count] of events) this.#events.count(event, count);
       },
+      onFault: (err) => this.#logFault(err),
       onLost: (err) => {
         this.#events.threadLost();
         logger.error({ err }, "a thread of data tables has ended; its columns are read again");
       },
     });
+  }
+
+  /** A full disk fails with each column, so not every failure is logged. */
+  #logFault(err: Error): void {
+    const now = performance.now();
+    if (now < this.#silentUntil) return;
+    this.#silentUntil = now + FAULT_LOG_MS;
+    this.#options.logger.warn({ err }, "TABLES_SPILL_DIR: the disk for columns has failed");
   }
 
   #usage(): CacheUsage {

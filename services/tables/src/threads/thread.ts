@@ -36,6 +36,8 @@ export interface ThreadResources {
   /** The MiB that V8 may use for all objects of the thread, which ends when it needs more. */
   heapMb: number;
   onEvents(events: CountedEvents): void;
+  /** Called for each error of the disk for columns. */
+  onFault(error: Error): void;
   /** Called once when the thread has ended by itself. */
   onLost(cause: Error): void;
 }
@@ -151,6 +153,9 @@ export class Thread {
         break;
       case "withdraw":
         this.#served.get(message.id)?.abort(new AppError("UNAVAILABLE", "The caller has gone."));
+        break;
+      case "fault":
+        this.#resources.onFault(fromPlainError(message.error));
         break;
       case "report":
         this.#usage = message.usage;
