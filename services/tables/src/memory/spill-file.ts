@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, unlink } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { close, openSync, readv, unlinkSync, writev } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import { Extents } from "./extents.ts";
 import type { Extent } from "./extents.ts";
@@ -33,7 +34,7 @@ export interface Stored {
 export async function prepareSpill({ directory, bytesMax }: SpillPlace): Promise<void> {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const file = await SpillFile.open(directory, bytesMax);
+    const file = SpillFile.open(directory, bytesMax);
     await file.close();
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -47,10 +48,10 @@ export async function prepareSpill({ directory, bytesMax }: SpillPlace): Promise
  * process's own user could, in the moment before its name was removed.
  */
 export class SpillFile {
-  readonly #file: FileHandle;
+  readonly #file: number;
   readonly #extents: Extents;
 
-  private constructor(file: FileHandle, bytesMax: number) {
+  private constructor(file: number, bytesMax: number) {
     this.#file = file;
     this.#extents = new Extents(bytesMax);
   }
@@ -60,10 +61,11 @@ export class SpillFile {
    * @param directory has to exist
    * @throws Error of the file system
    */
-  static async open(directory: string, bytesMax: number): Promise<SpillFile> {
+  static open(directory: string, bytesMax: number): SpillFile {
     const path = join(directory, `columns-${randomUUID()}`);
-    const file = await open(path, "wx+", 0o600);
-    await unlink(path);
+    // At once: a thread that is told to end between two steps would leave the file behind, open or with its name.
+    const file = openSync(path, "wx+", 0o600);
+    unlinkSync(path);
     return new SpillFile(file, bytesMax);
   }
 
@@ -77,7 +79,7 @@ export class SpillFile {
     const extent = this.#extents.take(bytes);
     if (extent === null) return null;
     try {
-      const { bytesWritten } = await this.#file.writev(pieces, extent.offset);
+      const { bytesWritten } = await writePieces(this.#file, pieces, extent.offset);
       if (bytesWritten !== bytes) {
         throw new Error("The disk has taken only a part of what was written.");
       }
@@ -97,7 +99,8 @@ export class SpillFile {
     const pieces = lengths.map((length) => Buffer.allocUnsafeSlow(length));
     let { offset } = extent;
     for (let from = 0; from < pieces.length; from += PIECES_AT_ONCE) {
-      const { bytesRead } = await this.#file.readv(
+      const { bytesRead } = await readPieces(
+        this.#file,
         pieces.slice(from, from + PIECES_AT_ONCE),
         offset,
       );
@@ -113,10 +116,15 @@ export class SpillFile {
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
+    await closeFile(this.#file);
   }
 }
 
+const [writePieces, readPieces, closeFile] = [
+  promisify(writev),
+  promisify(readv),
+  promisify(close),
+];
 /** Systems read into at most 1,024 pieces at once. */
 const PIECES_AT_ONCE = 512;
 

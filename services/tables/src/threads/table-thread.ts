@@ -28,7 +28,7 @@ const reader = new TableReader({
   connections,
   cacheBytesMax: options.cacheBytesMax,
   companyBytesMax: options.companyBytesMax,
-  spill: await openSpill(options.spill),
+  spill: openSpill(options.spill),
   onEvent: count,
 });
 /** The questions under way, by their ids. */
@@ -96,12 +96,12 @@ async function work(
  * Opens the file for columns. Without one the thread reads columns from the database again, and a metric tells the
  * operator.
  */
-async function openSpill(place: SpillPlace | undefined) {
+function openSpill(place: SpillPlace | undefined) {
   if (place === undefined) return undefined;
   const { directory, bytesMax } = place;
   try {
     const onFault = (error: unknown): void => say({ type: "fault", error: toPlainError(error) });
-    return { ...place, file: await SpillFile.open(directory, bytesMax), onFault };
+    return { ...place, file: SpillFile.open(directory, bytesMax), onFault };
   } catch (error) {
     count("spill failed");
     say({ type: "fault", error: toPlainError(error) });
