@@ -53,10 +53,26 @@ function countStored(companyId: string) {
   `);
 }
 
-/** Whether the month of a day still has its partition. */
-async function hasMonthOf(daysAgo: number): Promise<boolean> {
-  const day = new Date(Date.now() - daysAgo * 86_400_000);
-  const end = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1);
+const DAY_MS = 86_400_000;
+
+/** The start of the month that was so many months ago. */
+function startOfMonth(monthsAgo: number): number {
+  const now = new Date();
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo);
+}
+
+/** The days ago between which there are the second and the last but one day of a month, on every date. */
+function daysOfMonth(monthsAgo: number): StoredRuns["daysAgo"] {
+  const daysSince = (time: number) => (Date.now() - time) / DAY_MS;
+  return {
+    from: daysSince(startOfMonth(monthsAgo) + DAY_MS),
+    to: daysSince(startOfMonth(monthsAgo - 1) - DAY_MS),
+  };
+}
+
+/** Whether a month still has its partition. */
+async function hasMonth(monthsAgo: number): Promise<boolean> {
+  const end = startOfMonth(monthsAgo - 1);
   return (await partitionEnds(database)).some((each) => each.getTime() === end);
 }
 
@@ -86,14 +102,11 @@ async function company(harness: RunsHarness): Promise<Company> {
   return { harness, companyId, facts: { companyId, workflowId, deploymentId: id } };
 }
 
-const store = ({ facts }: Company, from: number, to: number, more: Partial<StoredRuns> = {}) =>
-  storeRuns(database, {
-    ...facts,
-    count: 1_000,
-    daysAgo: { from, to },
-    status: "completed",
-    ...more,
-  });
+const store = (
+  { facts }: Company,
+  daysAgo: StoredRuns["daysAgo"],
+  more: Partial<StoredRuns> = {},
+) => storeRuns(database, { ...facts, count: 1_000, daysAgo, status: "completed", ...more });
 
 const isGone = async ({ harness, companyId }: Company, runId: string) => {
   const identity = testIdentity(companyId);
@@ -152,14 +165,17 @@ describe("retention", () => {
     const [usual, brief, lasting] = [await company(idle), await company(idle), await company(idle)];
     await setRetentionPolicy(database, brief.companyId, 7);
     await setRetentionPolicy(database, lasting.companyId, 0);
-    const whole = await store(usual, 215, 185);
-    const young = await store(usual, 80, 1);
-    const kept = await store(lasting, 170, 150, { count: 10 });
-    const besideKept = await store(usual, 170, 150);
-    const [live = ""] = await store(usual, 130, 130, { count: 1, status: "pending" });
-    const besideLive = await store(usual, 130, 129);
-    const briefOld = await store(brief, 60, 8);
-    const briefYoung = await store(brief, 6, 1);
+    // Five months ago is more than 90 days ago, whatever today's date is.
+    const [wholeMonth, keptMonth, liveMonth] = [7, 6, 5];
+    const whole = await store(usual, daysOfMonth(wholeMonth));
+    const young = await store(usual, { from: 80, to: 1 });
+    const kept = await store(lasting, daysOfMonth(keptMonth), { count: 10 });
+    const besideKept = await store(usual, daysOfMonth(keptMonth));
+    const one = { count: 1, status: "pending" } as const;
+    const [live = ""] = await store(usual, daysOfMonth(liveMonth), one);
+    const besideLive = await store(usual, daysOfMonth(liveMonth));
+    const briefOld = await store(brief, { from: 60, to: 8 });
+    const briefYoung = await store(brief, { from: 6, to: 1 });
     await idle.close();
 
     const harness = await startRunsHarness({
@@ -174,9 +190,9 @@ describe("retention", () => {
     await waitFor(async () => (await countOrphans()) === 0);
 
     // A whole month is removed as a partition, unless it holds a run that is kept.
-    expect(await hasMonthOf(200)).toBe(false);
-    expect(await hasMonthOf(160)).toBe(true);
-    expect(await hasMonthOf(130)).toBe(true);
+    expect(await hasMonth(wholeMonth)).toBe(false);
+    expect(await hasMonth(keptMonth)).toBe(true);
+    expect(await hasMonth(liveMonth)).toBe(true);
 
     for (const ids of [whole, besideKept, besideLive]) {
       expect(await isGone(of(usual), ids[0] ?? "")).toBe(true);
@@ -201,7 +217,7 @@ describe("retention", () => {
 
     // Only this run has kept the month.
     await harness.runs.cancelRun({ runId: live }, { identity: testIdentity(usual.companyId) });
-    await waitFor(async () => !(await hasMonthOf(130)), {
+    await waitFor(async () => !(await hasMonth(liveMonth)), {
       timeoutMs: 60_000,
       what: "the month of the run that was alive to go",
     });
@@ -262,25 +278,21 @@ describe("retention", () => {
       select id from runs.deployments where workflow_id = ${workflowId}
     `);
     const facts = { companyId, workflowId, deploymentId };
-    // A live run keeps its month, which ends 94 days ago at the latest, until requests are on their way.
+    // A live run keeps its month until requests are on their way.
+    const daysAgo = daysOfMonth(5);
     const [live = ""] = await storeRuns(database, {
       ...facts,
       count: 1,
-      daysAgo: { from: 125, to: 125 },
+      daysAgo,
       status: "pending",
     });
-    await storeRuns(database, {
-      ...facts,
-      count: 2_000,
-      daysAgo: { from: 125, to: 124.9 },
-      status: "completed",
-    });
-    expect(await hasMonthOf(125)).toBe(true);
+    await storeRuns(database, { ...facts, count: 2_000, daysAgo, status: "completed" });
+    expect(await hasMonth(5)).toBe(true);
     await whileCalled(harness, [waiting, workflowId], async (answered) => {
       const within = { timeoutMs: 60_000 };
       await waitFor(() => answered() > 20, within);
       await harness.runs.cancelRun({ runId: live }, { identity: harness.identity });
-      await waitFor(async () => !(await hasMonthOf(125)), {
+      await waitFor(async () => !(await hasMonth(5)), {
         ...within,
         what: "the partition to go",
       });

@@ -1,10 +1,12 @@
-import { randomBytes } from "node:crypto";
-import { readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createScope } from "@workflow/async";
+import { hasPostgresBinaries, startLocalPostgres } from "@workflow/local-postgres";
 import { createTestDatabase } from "@workflow/testkit";
 import { Client } from "pg";
-import { fillUp, mountDisk } from "./mounted-disk.ts";
+import { migrateAll } from "../../../deploy/dev/src/migrations.ts";
+import { fillUp, mountDisk, whyNoMounts } from "./mounted-disk.ts";
 
 /** A database whose disk can be filled. */
 export interface SmallDisk {
@@ -18,44 +20,38 @@ export interface SmallDisk {
 }
 
 const DISK_MB = 160;
+/** The name of the tablespace on the small disk, and of the database there. */
+const NAME = "small";
 
 /**
- * A migrated database on a small disk of its own. A disk takes root and a server on this machine. Elsewhere
- * every statement that writes is refused with the error of a full disk, which the services cannot tell apart.
+ * A migrated database on a small disk of its own. A disk takes root and Postgres's binaries. Elsewhere every
+ * statement that writes is refused with the error of a full disk, which the services cannot tell apart.
  */
-export async function createSmallDisk(): Promise<SmallDisk> {
-  const made = await createTestDatabase();
+export function createSmallDisk(): Promise<SmallDisk> {
+  return whyNoMounts() === null && hasPostgresBinaries() ? createRealDisk() : createRefusals();
+}
+
+/** The server is the disk's own: a checkpoint fails while one of its disks is full, and all that wait for one fail. */
+async function createRealDisk(): Promise<SmallDisk> {
   const scope = createScope();
-  scope.defer(() => made.close());
   return scope.guard(async () => {
-    const admin = new Client({ connectionString: made.connectionUri });
+    const dataDir = await mkdtemp(join(tmpdir(), "small-disk-server-"));
+    scope.defer(() => rm(dataDir, { recursive: true, force: true }));
+    const server = await startLocalPostgres({ dataDir, durable: false });
+    scope.defer(() => server.stop());
+    const { uid, gid } = await stat(join(dataDir, "pgdata"));
+    const folder = await mountDisk({ megabytes: DISK_MB, uid, gid }, (undo) => scope.defer(undo));
+    if (folder === null) throw new Error("Nothing can be mounted.");
+    const admin = new Client({ connectionString: server.connectionUri });
     await admin.connect();
-    scope.defer(() => admin.end());
-    const owner = await ownerOfServer(admin);
-    const folder =
-      owner === null
-        ? null
-        : await mountDisk({ megabytes: DISK_MB, ...owner }, (undo) => scope.defer(undo));
-    if (folder === null)
-      return { ...refusing(made.connectionUri, admin), close: () => scope.close() };
-    const name = `small_${randomBytes(6).toString("hex")}`;
-    const source = new URL(made.connectionUri).pathname.slice(1);
-    const maintenance = new Client({
-      connectionString: withDatabase(made.connectionUri, "postgres"),
-    });
-    await maintenance.connect();
-    scope.defer(() => maintenance.end());
-    // A database is copied while nobody is in it.
+    await admin.query(`create tablespace ${NAME} location '${folder}'`);
+    await admin.query(`create database ${NAME} tablespace ${NAME}`);
     await admin.end();
-    await maintenance.query(`create tablespace ${name} location '${folder}'`);
-    const undo = async (statement: string): Promise<void> =>
-      void (await maintenance.query(statement));
-    scope.defer(() => undo(`drop tablespace ${name}`));
-    await maintenance.query(`create database ${name} template ${source} tablespace ${name}`);
-    scope.defer(() => undo(`drop database ${name} with (force)`));
+    const databaseUrl = withDatabase(server.connectionUri, NAME);
+    await migrateAll(databaseUrl);
     const filler = join(folder, "filler");
     return {
-      databaseUrl: withDatabase(made.connectionUri, name),
+      databaseUrl,
       isReal: true,
       fill: () => fillUp(filler),
       free: () => rm(filler),
@@ -64,16 +60,16 @@ export async function createSmallDisk(): Promise<SmallDisk> {
   });
 }
 
-/** The user of the server; null when its processes are not on this machine, or not to be seen. */
-async function ownerOfServer(admin: Client): Promise<{ uid: number; gid: number } | null> {
-  const { rows } = await admin.query<{ pid: number }>("select pg_backend_pid() as pid");
-  const folder = `/proc/${rows[0]?.pid}`;
-  const command = await readFile(`${folder}/cmdline`, "utf8").catch(() => "");
-  if (!command.startsWith("postgres:")) return null;
-  return stat(folder).then(
-    ({ uid, gid }) => ({ uid, gid }),
-    () => null,
-  );
+async function createRefusals(): Promise<SmallDisk> {
+  const made = await createTestDatabase();
+  const scope = createScope();
+  scope.defer(() => made.close());
+  return scope.guard(async () => {
+    const admin = new Client({ connectionString: made.connectionUri });
+    await admin.connect();
+    scope.defer(() => admin.end());
+    return { ...refusing(made.connectionUri, admin), close: () => scope.close() };
+  });
 }
 
 function refusing(databaseUrl: string, admin: Client): Omit<SmallDisk, "close"> {
