@@ -56,7 +56,7 @@ table tables.rows
   column updated_at timestamp(3) with time zone not null default now()
   constraint rows_id_key UNIQUE (id)
   constraint rows_pkey PRIMARY KEY (table_key, "position")
-  CREATE INDEX rows_changes_idx ON tables.rows USING btree (table_key, revision)
+  CREATE INDEX rows_by_revision_idx ON tables.rows USING btree (table_key, revision) WHERE (revision > 0)
   CREATE TRIGGER rows_deleted_bytes AFTER DELETE ON tables.rows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION tables.count_row_bytes()
   CREATE TRIGGER rows_inserted_bytes AFTER INSERT ON tables.rows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tables.count_row_bytes()
   CREATE TRIGGER rows_updated_bytes AFTER UPDATE ON tables.rows REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tables.count_row_bytes()

@@ -81,6 +81,8 @@ export async function findChanges(
           ${bytesAtMost(sql.fragment`"row".data`)} as stored
         from tables.rows as "row"
         where "row".table_key = ${tableKey}
+          -- The index of changes has no other rows.
+          and "row".revision > 0
           and ("row".revision, "row".position) > (${after.revision}, ${after.position})
         order by "row".revision, "row".position
         limit ${PAGE_ROWS + 1}

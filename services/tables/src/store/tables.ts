@@ -89,7 +89,7 @@ export async function findTableKey(
   return row === null ? null : { companyId, tableKey: row.tableKey };
 }
 
-/** Stores a table with this many rows, which have the positions from 0 on and revision 1. */
+/** Stores a table with this many rows, which have the positions from 0 on. */
 export async function insertTable(
   transaction: Transaction,
   { companyId, tableId }: TableName,
@@ -115,15 +115,12 @@ export async function insertTable(
     )
     select
       "table".key, "table".company_id, ${content.maxRows}, ${rowCount}::integer,
-      ${rowCount}::integer, ${rowCount === 0 ? 0 : FIRST_REVISION}::bigint
+      ${rowCount}::integer, ${rowCount === 0 ? 0 : 1}::bigint
     from "table"
     returning table_key as "tableKey"
   `);
   return { companyId, tableKey };
 }
-
-/** The revision of rows that come with their table. */
-export const FIRST_REVISION = 1;
 
 /** Stores the description of a table. The transaction must hold the lock of its state. */
 export async function updateTable(
