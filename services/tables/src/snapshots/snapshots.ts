@@ -108,7 +108,7 @@ export class Snapshots {
     answer: (head: TableHead, query: Query) => Promise<Answered<Answer>>,
   ): Promise<Answer> {
     const database = this.#connections.of(table.companyId, caller);
-    let known = await this.#heads.get(table, database);
+    let known = await this.#heads.get(table, caller);
     for (let heads = 0; heads < HEADS_MAX; heads++) {
       const { head, query } = await this.#resolve(table, ask, { head: known, database });
       const answered = await this.#orInvalidate(table, answer(head, query));

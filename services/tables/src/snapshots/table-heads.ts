@@ -1,21 +1,28 @@
 import type { Queryable } from "@workflow/db";
 import { LRUCache } from "lru-cache";
-import type { CompanyConnections } from "../company-connections.ts";
+import type { Caller, CompanyConnections } from "../company-connections.ts";
 import { findTableHead, isSameHead, tableNotFound } from "../store/states.ts";
 import type { TableHead, TableName } from "../store/states.ts";
+import { SharedWork } from "./shared-work.ts";
 
 /** The heads of tables as they were when they were last read. */
 export interface TableHeads {
   /**
-   * Returns a head that may be out of date.
+   * Returns a head that may be out of date. Callers who miss the same head share one look-up.
+   * @throws AppError NOT_FOUND when the company has no such table, the caller's reason when that leaves first
+   */
+  get(table: TableName, caller?: Caller): Promise<TableHead>;
+  /**
+   * Returns a head that may be out of date. It is looked up inside the transaction, which holds a connection
+   * already: waiting for another one could be in vain.
    * @throws AppError NOT_FOUND when the company has no such table
    */
-  get(table: TableName, queryable?: Queryable): Promise<TableHead>;
+  getInside(table: TableName, transaction: Queryable): Promise<TableHead>;
   /**
    * Returns the head as it is now.
    * @throws AppError NOT_FOUND when the company has no such table
    */
-  reload(table: TableName, queryable?: Queryable): Promise<TableHead>;
+  reload(table: TableName, queryable: Queryable): Promise<TableHead>;
   /** Forgets a table that turned out to be gone. */
   invalidate(table: TableName): void;
 }
@@ -37,10 +44,7 @@ export function createTableHeads(connections: CompanyConnections): TableHeads {
     sizeCalculation: ({ head }) => bytesOf(head),
   });
   let lookUps = 0;
-  const reload = async (
-    table: TableName,
-    queryable: Queryable = connections.of(table.companyId),
-  ): Promise<TableHead> => {
+  const reload = async (table: TableName, queryable: Queryable): Promise<TableHead> => {
     const lookUp = ++lookUps;
     const head = await findTableHead(queryable, table);
     const known = heads.peek(table.tableId);
@@ -55,19 +59,50 @@ export function createTableHeads(connections: CompanyConnections): TableHeads {
     heads.set(table.tableId, { head: kept, lookUp });
     return kept;
   };
+  const remembered = (table: TableName): TableHead | null => {
+    const head = heads.get(table.tableId)?.head ?? null;
+    // Tables never change hands.
+    if (head !== null && head.companyId !== table.companyId) throw tableNotFound();
+    return head;
+  };
+  const shared = createSharedLookUps(async (table, caller) => {
+    await reload(table, connections.of(table.companyId, caller));
+  });
   return {
-    async get(table, queryable) {
-      const known = heads.get(table.tableId);
-      if (known === undefined) return reload(table, queryable);
-      const { head } = known;
-      // Tables never change hands.
-      if (head.companyId !== table.companyId) throw tableNotFound();
-      return head;
+    async get(table, caller) {
+      const head = remembered(table);
+      if (head !== null) return head;
+      await shared(table, caller);
+      // The cache may have no room for it.
+      return remembered(table) ?? reload(table, connections.of(table.companyId, caller));
+    },
+    async getInside(table, transaction) {
+      return remembered(table) ?? reload(table, transaction);
     },
     reload,
     invalidate({ companyId, tableId }) {
       if (heads.peek(tableId)?.head.companyId === companyId) heads.delete(tableId);
     },
+  };
+}
+
+/** Looks each table up once at a time, for all who wait for it. */
+function createSharedLookUps(
+  lookUp: (table: TableName, caller: Caller) => Promise<void>,
+): (table: TableName, caller?: Caller) => Promise<void> {
+  const running = new Map<string, SharedWork>();
+  return async (table, caller) => {
+    const key = `${table.companyId}/${table.tableId}`;
+    let work = running.get(key);
+    if (work === undefined || work.isAbandoned) {
+      const begun = new SharedWork((signal) => lookUp(table, { signal }));
+      running.set(key, begun);
+      void begun.over().then(() => {
+        if (running.get(key) === begun) running.delete(key);
+      });
+      work = begun;
+    }
+    await work.wait(caller?.signal);
   };
 }
 

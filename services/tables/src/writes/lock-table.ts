@@ -22,7 +22,7 @@ export async function lockTable(
   heads: TableHeads,
   table: TableName,
 ): Promise<Omit<LockedTable, "bytesMax">> {
-  let head = await heads.get(table, transaction);
+  let head = await heads.getInside(table, transaction);
   for (;;) {
     const state = await lockState(transaction, head);
     if (state !== null && isSameHead(state, head)) return { head, state };
