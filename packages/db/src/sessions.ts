@@ -36,22 +36,12 @@ export function createSessions(
   const held = new Set<Promise<void>>();
 
   const open = (): Promise<Session> => {
-    const { promise, resolve, reject } = Promise.withResolvers<Session>();
-    let session: Session | undefined;
-    const over = pool
-      .connect((connection) => {
-        session = new Session(connection);
-        resolve(session);
-        return session.over;
-      })
-      .catch((error: unknown) => {
-        reject(error);
-        session?.fail(error);
-        idle = idle.filter((other) => other !== session);
-      })
-      .finally(() => held.delete(over));
-    held.add(over);
-    return promise;
+    const { opened, over } = openSession(pool, (broken) => {
+      idle = idle.filter((session) => session !== broken);
+    });
+    const leaving = over.finally(() => held.delete(leaving));
+    held.add(leaving);
+    return opened;
   };
 
   const putBack = (session: Session): void => {
@@ -93,6 +83,33 @@ export function createSessions(
       if (areAllIdle) await Promise.all(leaving);
     },
   };
+}
+
+/**
+ * Takes a connection out of the pool.
+ *
+ * @param onBroken called with a session that ends in any other way than by `giveBack`
+ * @returns the session, and a promise that resolves once the pool has its connection back
+ */
+function openSession(
+  pool: Pick<DatabasePool, "connect">,
+  onBroken: (session: Session) => void,
+): { opened: Promise<Session>; over: Promise<void> } {
+  const { promise: opened, resolve, reject } = Promise.withResolvers<Session>();
+  let session: Session | undefined;
+  const over = pool
+    .connect((connection) => {
+      session = new Session(connection);
+      resolve(session);
+      return session.over;
+    })
+    .catch((error: unknown) => {
+      reject(error);
+      if (session === undefined) return;
+      session.fail(error);
+      onBroken(session);
+    });
+  return { opened, over };
 }
 
 /** A connection outside of the pool. */

@@ -30,18 +30,17 @@ interface Member {
 }
 
 export function createInProcessConsumer(name: string): InProcessConsumer {
-  const members: Member[] = [];
+  const members = createMembers();
+  const handOver = createHandOver();
   const done = createRecentIds();
-  const failed = createRecentIds();
   const underWay = new Map<string, Promise<PublishFailure | null>>();
-  let turn = 0;
 
   const handle = async (event: PublishedEvent): Promise<PublishFailure | null> => {
-    const member = members[turn++ % Math.max(1, members.length)];
+    const member = members.next();
     if (member === undefined) return gone(event, name);
     const release = await member.slots.acquire();
     try {
-      if (!members.includes(member)) return gone(event, name);
+      if (!members.has(member)) return gone(event, name);
       const failure = await handOver(member.options, event);
       if (failure === null) done.add(event.id);
       return failure;
@@ -50,8 +49,77 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
     }
   };
 
-  /** Events are parsed for each consumer, so that none sees another's changes. */
-  const handOver = async (
+  /** An event that is published again while its handler still runs waits for that one. */
+  const handleOnce = async (event: PublishedEvent): Promise<PublishFailure | null> => {
+    if (done.has(event.id)) return null;
+    const running = underWay.get(event.id) ?? handle(event);
+    underWay.set(event.id, running);
+    try {
+      return await running;
+    } finally {
+      underWay.delete(event.id);
+    }
+  };
+
+  return {
+    name,
+    isPresent: () => !members.isEmpty(),
+    async deliver(events) {
+      const outcomes = await Promise.all(events.map(handleOnce));
+      return outcomes.filter((outcome) => outcome !== null);
+    },
+    subscribe(options) {
+      const member = members.join(options);
+      const tending = options.deadLetters?.tend(options, member.stopping.signal);
+      const close = async (): Promise<void> => {
+        await Promise.all([members.leave(member), tending]);
+      };
+      if (options.signal?.aborted === true) void close();
+      else options.signal?.addEventListener("abort", () => void close(), { once: true });
+      return { close };
+    },
+    close: () => members.leaveAll(),
+  };
+}
+
+/** The present subscribers of a consumer, which take events in turn. */
+function createMembers() {
+  const members: Member[] = [];
+  let turn = 0;
+
+  const leave = async (member: Member): Promise<void> => {
+    member.stopping.abort();
+    const index = members.indexOf(member);
+    if (index >= 0) members.splice(index, 1);
+    await member.slots.whenIdle();
+  };
+
+  return {
+    isEmpty: () => members.length === 0,
+    has: (member: Member) => members.includes(member),
+    /** The member whose turn it is; undefined without members. */
+    next: () => members[turn++ % Math.max(1, members.length)],
+    join(options: SubscribeOptions): Member {
+      const slots = new Semaphore(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
+      const member = { options, slots, stopping: new AbortController() };
+      members.push(member);
+      return member;
+    },
+    /** Resolves when the member handles nothing any more. */
+    leave,
+    async leaveAll(): Promise<void> {
+      await Promise.all([...members].map(leave));
+    },
+  };
+}
+
+/**
+ * Makes the function that hands one event to a subscriber. The function remembers which events have
+ * failed, and parses the event each time, so that no subscriber sees the changes of another.
+ */
+function createHandOver() {
+  const failed = createRecentIds();
+  return async (
     options: SubscribeOptions,
     { id, type, body }: PublishedEvent,
   ): Promise<PublishFailure | null> => {
@@ -70,49 +138,6 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
     }
     failed.delete(id);
     return null;
-  };
-
-  /** An event that is published again while its handler still runs waits for that one. */
-  const handleOnce = async (event: PublishedEvent): Promise<PublishFailure | null> => {
-    if (done.has(event.id)) return null;
-    const running = underWay.get(event.id) ?? handle(event);
-    underWay.set(event.id, running);
-    try {
-      return await running;
-    } finally {
-      underWay.delete(event.id);
-    }
-  };
-
-  const leave = async (member: Member): Promise<void> => {
-    member.stopping.abort();
-    const index = members.indexOf(member);
-    if (index >= 0) members.splice(index, 1);
-    await member.slots.whenIdle();
-  };
-
-  return {
-    name,
-    isPresent: () => members.length > 0,
-    async deliver(events) {
-      const outcomes = await Promise.all(events.map(handleOnce));
-      return outcomes.filter((outcome) => outcome !== null);
-    },
-    subscribe(options) {
-      const slots = new Semaphore(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
-      const member = { options, slots, stopping: new AbortController() };
-      members.push(member);
-      const tending = options.deadLetters?.tend(options, member.stopping.signal);
-      const close = async (): Promise<void> => {
-        await Promise.all([leave(member), tending]);
-      };
-      if (options.signal?.aborted === true) void close();
-      else options.signal?.addEventListener("abort", () => void close(), { once: true });
-      return { close };
-    },
-    async close() {
-      await Promise.all([...members].map(leave));
-    },
   };
 }
 

@@ -37,54 +37,62 @@ const PING_INTERVAL_MS = 10_000;
 const TELL_AGAIN_MS = 60_000;
 
 export function createNatsLink(options: LinkOptions): NatsLink {
+  const closing = new AbortController();
+  const sessions = createSessions(options.logger);
+  const keeper = keepConnected(options, sessions, closing.signal);
+  return {
+    current: () => sessions.current(),
+    async session(signal) {
+      return sessions.current() ?? sessions.next(AbortSignal.any([signal, closing.signal]));
+    },
+    async close() {
+      closing.abort();
+      const session = sessions.current();
+      if (session !== null) await drain(session.connection);
+      // Draining does not close a connection that is lost meanwhile.
+      await keeper.disconnect();
+    },
+  };
+}
+
+/** Connects again and again until closing, and begins and ends sessions with the connections. */
+function keepConnected(
+  options: LinkOptions,
+  sessions: Sessions,
+  closing: AbortSignal,
+): { disconnect(): Promise<void> } {
   const { logger } = options;
   const connecting = connectionOptions(options);
-  const closing = new AbortController();
-  let session: { value: NatsSession; lose: () => void } | null = null;
   let connection: NatsConnection | null = null;
-  let next = Promise.withResolvers<NatsSession>();
-
-  const begin = (connection: NatsConnection): void => {
-    const lost = new AbortController();
-    const value = { connection, lost: lost.signal, streams: new Set<string>() };
-    session = { value, lose: () => lost.abort() };
-    next.resolve(value);
-    logger.info({ server: connection.getServer() }, "connected to NATS");
-  };
-  const end = (): void => {
-    session?.lose();
-    if (session !== null) next = Promise.withResolvers<NatsSession>();
-    session = null;
-  };
 
   /** Runs for the connection's life. Its iterator has no end and is simply dropped. */
   const followStatus = async (connection: NatsConnection): Promise<void> => {
     for await (const status of connection.status()) {
       if (status.type === Events.Disconnect) {
-        end();
-        if (!closing.signal.aborted) logger.warn({}, "the connection to NATS is lost");
+        sessions.end();
+        if (!closing.aborted) logger.warn({}, "the connection to NATS is lost");
       }
-      if (status.type === Events.Reconnect) begin(connection);
+      if (status.type === Events.Reconnect) sessions.begin(connection);
     }
   };
 
   /** The client reconnects by itself. It gives up only when its credentials are refused twice. */
   const stayWith = async (connection: NatsConnection): Promise<void> => {
-    begin(connection);
+    sessions.begin(connection);
     void followStatus(connection);
     const error = await connection.closed();
-    end();
-    if (!closing.signal.aborted) logger.warn({ err: error }, "the connection to NATS is closed");
+    sessions.end();
+    if (!closing.aborted) logger.warn({ err: error }, "the connection to NATS is closed");
   };
 
   const run = async (): Promise<void> => {
     let toldAt: number | null = null;
-    for (let attempt = 1; !closing.signal.aborted; attempt += 1) {
+    for (let attempt = 1; !closing.aborted; attempt += 1) {
       try {
         connection = await connect(connecting);
         attempt = 0;
         toldAt = null;
-        if (closing.signal.aborted) await connection.close();
+        if (closing.aborted) await connection.close();
         else await stayWith(connection);
       } catch (err) {
         if (toldAt === null || performance.now() - toldAt > TELL_AGAIN_MS) {
@@ -92,18 +100,45 @@ export function createNatsLink(options: LinkOptions): NatsLink {
           logger.warn({ err, attempt }, "NATS cannot be reached; trying again until it can");
         }
       }
-      await sleep(backoffMs(attempt, RECONNECT), closing.signal);
+      await sleep(backoffMs(attempt, RECONNECT), closing);
     }
   };
   const ended = run();
 
   return {
-    current: () => session?.value ?? null,
-    async session(signal) {
-      if (session !== null) return session.value;
+    async disconnect() {
+      await connection?.close();
+      await ended;
+    },
+  };
+}
+
+type Sessions = ReturnType<typeof createSessions>;
+
+/** Holds the present session, and lets callers wait for the next one. */
+function createSessions(logger: EventsLogger) {
+  let present: { session: NatsSession; lose: () => void } | null = null;
+  let next = Promise.withResolvers<NatsSession>();
+  return {
+    current: () => present?.session ?? null,
+    begin(connection: NatsConnection): void {
+      const lost = new AbortController();
+      const session = { connection, lost: lost.signal, streams: new Set<string>() };
+      present = { session, lose: () => lost.abort() };
+      next.resolve(session);
+      logger.info({ server: connection.getServer() }, "connected to NATS");
+    },
+    /** Without a present session nothing ends. */
+    end(): void {
+      if (present === null) return;
+      present.lose();
+      next = Promise.withResolvers<NatsSession>();
+      present = null;
+    },
+    /** Waits for a session to begin; null when the signal is aborted before. */
+    async next(stop: AbortSignal): Promise<NatsSession | null> {
       const { promise: given, resolve } = Promise.withResolvers<null>();
       const giveUp = (): void => resolve(null);
-      const stop = AbortSignal.any([signal, closing.signal]);
       if (stop.aborted) return null;
       stop.addEventListener("abort", giveUp, { once: true });
       try {
@@ -111,13 +146,6 @@ export function createNatsLink(options: LinkOptions): NatsLink {
       } finally {
         stop.removeEventListener("abort", giveUp);
       }
-    },
-    async close() {
-      closing.abort();
-      if (session !== null) await drain(session.value.connection);
-      // Draining does not close a connection that is lost meanwhile.
-      await connection?.close();
-      await ended;
     },
   };
 }

@@ -2,6 +2,7 @@ import type { BackoffLimits } from "@workflow/async";
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Transaction } from "@workflow/db";
 import { createDeferrals } from "./deferrals.ts";
+import type { Deferrals } from "./deferrals.ts";
 import type { PublishFailure } from "./event-bus.ts";
 import { PublishError } from "./event-bus.ts";
 import type { UnpublishedEvent } from "./relay-queries.ts";
@@ -39,6 +40,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
   // the in-process bus make theirs. So publishing happens in the context of this moment.
   const outsideTransaction = AsyncLocalStorage.snapshot();
   const deferrals = createDeferrals(options.pauses);
+  const handleFailures = createFailureHandling(options, deferrals);
 
   const publishBatch = async (tx: Transaction): Promise<PassResult> => {
     // Locked first and read after: what the former holder deleted is then gone.
@@ -56,11 +58,36 @@ export function createRelayPass(options: PassOptions): RelayPass {
     return handleFailures(tx, events, failures);
   };
 
-  const handleFailures = async (
-    tx: Transaction,
-    events: readonly UnpublishedEvent[],
-    failures: ReadonlyMap<string, PublishFailure>,
-  ): Promise<PassResult> => {
+  return {
+    nextDueInMs: () => deferrals.nextDueInMs(),
+    async run() {
+      try {
+        // The transaction is not repeated by itself: a batch is published twice only when there is no
+        // other way.
+        return await database.transaction(publishBatch, 0);
+      } catch (err) {
+        logger.warn({ schema, stream, err }, "the outbox could not be published");
+        return "unavailable";
+      }
+    },
+  };
+}
+
+type FailureHandling = (
+  tx: Transaction,
+  events: readonly UnpublishedEvent[],
+  failures: ReadonlyMap<string, PublishFailure>,
+) => Promise<PassResult>;
+
+/**
+ * Makes the function that logs the failures of a published batch, sets refused events aside, defers
+ * those that failed by themselves, and returns the result of the pass.
+ */
+function createFailureHandling(
+  { schema, stream, logger }: PassOptions,
+  deferrals: Deferrals,
+): FailureHandling {
+  return async (tx, events, failures) => {
     const refused: number[] = [];
     let result: PassResult = "progress";
     for (const { seq, id, type, body } of events) {
@@ -82,20 +109,6 @@ export function createRelayPass(options: PassOptions): RelayPass {
     }
     if (refused.length > 0) await setAside(tx, { schema, stream }, refused);
     return deferrals.waiting().length > DEFERRED_MAX ? "unavailable" : result;
-  };
-
-  return {
-    nextDueInMs: () => deferrals.nextDueInMs(),
-    async run() {
-      try {
-        // The transaction is not repeated by itself: a batch is published twice only when there is no
-        // other way.
-        return await database.transaction(publishBatch, 0);
-      } catch (err) {
-        logger.warn({ schema, stream, err }, "the outbox could not be published");
-        return "unavailable";
-      }
-    },
   };
 }
 

@@ -39,13 +39,13 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const bell = new Bell();
   const pauses = { firstMs: retryFirstMs, maxMs: retryMaxMs };
   const pass = createRelayPass({ ...options, pauses });
-  let drainWaiters: PromiseWithResolvers<void>[] = [];
+  const drainWaiters = createDrainWaiters();
 
   const run = async (): Promise<void> => {
     let failedPasses = 0;
     while (!signal.aborted) {
       // A pass covers what was committed before it began, so only the waiters until now.
-      const asked = drainWaiters.length;
+      const asked = drainWaiters.count();
       const result = await pass.run();
       const gathersUntil = performance.now() + GATHER_MS;
       if (result === "unavailable") {
@@ -64,9 +64,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       if (result === "progress") await sleep(GATHER_MS, signal);
       if (result === "idle") {
         const deferredForMs = pass.nextDueInMs();
-        if (deferredForMs === null) {
-          for (const waiter of drainWaiters.splice(0, asked)) waiter.resolve();
-        }
+        if (deferredForMs === null) drainWaiters.resolveFirst(asked);
         await bell.wait(Math.min(idleIntervalMs, deferredForMs ?? Infinity), signal);
         const gathersMs = gathersUntil - performance.now();
         if (gathersMs > 0) await sleep(gathersMs, signal);
@@ -79,17 +77,38 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   return {
     wake: () => bell.ring(),
     drained() {
-      const waiter = Promise.withResolvers<void>();
-      if (signal.aborted) waiter.reject(new Error("The relay is stopped."));
-      else drainWaiters.push(waiter);
+      const drained = signal.aborted ? Promise.reject(stopped()) : drainWaiters.add();
       bell.ring();
-      return waiter.promise;
+      return drained;
     },
     async stop() {
       stopping.abort();
       await ended;
-      for (const waiter of drainWaiters) waiter.reject(new Error("The relay is stopped."));
-      drainWaiters = [];
+      drainWaiters.rejectAll(stopped());
     },
   };
+}
+
+/** Callers that wait until the outbox is empty, in the order of their calls. */
+function createDrainWaiters() {
+  let waiters: PromiseWithResolvers<void>[] = [];
+  return {
+    count: () => waiters.length,
+    add(): Promise<void> {
+      const waiter = Promise.withResolvers<void>();
+      waiters.push(waiter);
+      return waiter.promise;
+    },
+    resolveFirst(count: number): void {
+      for (const waiter of waiters.splice(0, count)) waiter.resolve();
+    },
+    rejectAll(error: Error): void {
+      for (const waiter of waiters) waiter.reject(error);
+      waiters = [];
+    },
+  };
+}
+
+function stopped(): Error {
+  return new Error("The relay is stopped.");
 }

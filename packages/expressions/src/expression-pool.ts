@@ -11,7 +11,12 @@ import { ExpressionError } from "./expression-error.ts";
 import type { Job } from "./job.ts";
 import { refusedCounter, showQueue } from "./metrics.ts";
 import { evaluatorSource } from "./program-source.ts";
-import type { EvaluationRequest, EvaluatorResponse, ParseRequest } from "./protocol.ts";
+import type {
+  EvaluationRequest,
+  EvaluatorRequest,
+  EvaluatorResponse,
+  ParseRequest,
+} from "./protocol.ts";
 import { startEvaluator } from "./start-evaluator.ts";
 
 /**
@@ -62,106 +67,146 @@ export interface ExpressionPoolOptions {
 /** What of a request the pool does not fill in itself. */
 type Question = Omit<EvaluationRequest, "id"> | Omit<ParseRequest, "id">;
 
+/** The longest input by default. A document takes several times its text as values. */
+const INPUT_CHARS_MAX = 16 * 1024 * 1024;
+const OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
+
 /** Opens a pool; its processes start when they are needed. */
 export function createExpressionPool(options: ExpressionPoolOptions = {}): ExpressionPool {
-  const { processes = 3, timeoutMs = 2_000, memoryMiB = 96 } = options;
-  // A document takes several times its text as values.
-  const inputCharsMax = options.inputCharsMax ?? 16 * 1024 * 1024;
-  const outputCharsMax = options.outputCharsMax ?? 4 * 1024 * 1024;
+  const inputCharsMax = options.inputCharsMax ?? INPUT_CHARS_MAX;
+  const outputCharsMax = options.outputCharsMax ?? OUTPUT_CHARS_MAX;
   const queues = new CompanyQueues(options.queueLimits ?? QUEUE_LIMITS);
-  const refused = options.metricsRegistry && refusedCounter(options.metricsRegistry);
   let running = (): number => 0;
-  const stopShowing =
-    options.metricsRegistry &&
-    showQueue(options.metricsRegistry, options.name ?? "expressions", () => ({
-      waiting: queues.size,
-      oldestSince: queues.oldestSince,
-      running: running(),
-    }));
-  let nextId = 1;
-  let closed = false;
-
-  const opening: Promise<Dispatcher> = openDispatcher();
-  async function openDispatcher(): Promise<Dispatcher> {
-    const confinement = await findConfinement(options.levels);
-    options.logger?.info({ confinement: confinement.level }, "expressions have confined processes");
-    const evaluator = { confinement, source: evaluatorSource(), memoryMiB };
-    const dispatcher = createDispatcher({
-      queues,
-      startEvaluator: (events) => startEvaluator(evaluator, events),
-      processes,
-      timeoutMs,
-      memoryMiB,
-    });
+  const stopShowing = showWaiting(options, queues, () => running());
+  const opening = openDispatcher(options, queues).then((dispatcher) => {
     running = () => dispatcher.running;
     return dispatcher;
-  }
-
-  const ask = (
-    companyId: string,
-    question: Question,
-    signal?: AbortSignal,
-  ): Promise<EvaluatorResponse> =>
-    new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        job.done = true;
-        queues.remove(job);
-        reject(givenUp());
-      };
-      const release = (): void => signal?.removeEventListener("abort", onAbort);
-      const request = { ...question, id: nextId++ };
-      const job: Job = {
-        companyId,
-        request,
-        chars: request.expression.length + (request.kind === "evaluate" ? request.input.length : 0),
-        since: performance.now(),
-        done: false,
-        alone: false,
-        preempted: false,
-        resolve(response) {
-          release();
-          resolve(response);
-        },
-        reject(error) {
-          release();
-          reject(error);
-        },
-      };
-      if (closed || signal?.aborted === true) {
-        reject(givenUp());
-      } else if (queues.push(job)) {
-        signal?.addEventListener("abort", onAbort, { once: true });
-        opening.then((dispatcher) => dispatcher.wake(), reject);
-      } else {
-        refused?.inc();
-        reject(queueFull());
-      }
-    });
+  });
+  const questions = createQuestions(options, queues, opening);
 
   return {
     async evaluate(companyId, expression, input, signal) {
       if (input.length > inputCharsMax) throw inputTooLarge(inputCharsMax);
       const question = { kind: "evaluate", expression, input, outputCharsMax } as const;
-      const response = await ask(companyId, question, signal);
+      const response = await questions.ask(companyId, question, signal);
       if (!response.ok) throw new ExpressionError(response.code, response.message);
       if (response.kind !== "evaluate") throw new Error("an evaluator parsed instead");
       return response.output;
     },
     async parse(companyId, expression) {
-      const response = await ask(companyId, { kind: "parse", expression });
+      const response = await questions.ask(companyId, { kind: "parse", expression });
       if (!response.ok) throw new ExpressionError(response.code, response.message);
       if (response.kind !== "parse") throw new Error("an evaluator evaluated instead");
       return response.parsed;
     },
     async close() {
-      closed = true;
       stopShowing?.();
-      const waiting = queues.takeAll();
+      const waiting = questions.close();
       const dispatcher = await opening;
       for (const job of [...waiting, ...(await dispatcher.close())]) {
         if (!job.done) job.reject(givenUp());
       }
     },
+  };
+}
+
+/** Queues questions for the dispatcher, and refuses those for which a queue has no room. */
+function createQuestions(
+  { metricsRegistry }: ExpressionPoolOptions,
+  queues: CompanyQueues,
+  opening: Promise<Dispatcher>,
+) {
+  const refused = metricsRegistry && refusedCounter(metricsRegistry);
+  let nextId = 1;
+  let closed = false;
+  return {
+    /** Rejects with an ExpressionError when the question gets no turn. */
+    ask: (companyId: string, question: Question, signal?: AbortSignal) =>
+      new Promise<EvaluatorResponse>((resolve, reject) => {
+        const onAbort = (): void => {
+          job.done = true;
+          queues.remove(job);
+          reject(givenUp());
+        };
+        const release = (): void => signal?.removeEventListener("abort", onAbort);
+        const request = { ...question, id: nextId++ };
+        const job = createJob(companyId, request, {
+          resolve(response) {
+            release();
+            resolve(response);
+          },
+          reject(error) {
+            release();
+            reject(error);
+          },
+        });
+        if (closed || signal?.aborted === true) {
+          reject(givenUp());
+        } else if (queues.push(job)) {
+          signal?.addEventListener("abort", onAbort, { once: true });
+          opening.then((dispatcher) => dispatcher.wake(), reject);
+        } else {
+          refused?.inc();
+          reject(queueFull());
+        }
+      }),
+    /** Takes no more questions, and returns those that wait. */
+    close(): Job[] {
+      closed = true;
+      return queues.takeAll();
+    },
+  };
+}
+
+async function openDispatcher(
+  options: ExpressionPoolOptions,
+  queues: CompanyQueues,
+): Promise<Dispatcher> {
+  const { processes = 3, timeoutMs = 2_000, memoryMiB = 96 } = options;
+  const confinement = await findConfinement(options.levels);
+  options.logger?.info({ confinement: confinement.level }, "expressions have confined processes");
+  const evaluator = { confinement, source: evaluatorSource(), memoryMiB };
+  return createDispatcher({
+    queues,
+    startEvaluator: (events) => startEvaluator(evaluator, events),
+    processes,
+    timeoutMs,
+    memoryMiB,
+  });
+}
+
+/** Shows in metrics what waits; returns the function that ends it, undefined without a registry. */
+function showWaiting(
+  { metricsRegistry, name = "expressions" }: ExpressionPoolOptions,
+  queues: CompanyQueues,
+  running: () => number,
+): (() => void) | undefined {
+  return (
+    metricsRegistry &&
+    showQueue(metricsRegistry, name, () => ({
+      waiting: queues.size,
+      oldestSince: queues.oldestSince,
+      running: running(),
+    }))
+  );
+}
+
+/** A job that begins to wait now. */
+function createJob(
+  companyId: string,
+  request: EvaluatorRequest,
+  { resolve, reject }: Pick<Job, "resolve" | "reject">,
+): Job {
+  return {
+    companyId,
+    request,
+    chars: request.expression.length + (request.kind === "evaluate" ? request.input.length : 0),
+    since: performance.now(),
+    done: false,
+    alone: false,
+    preempted: false,
+    resolve,
+    reject,
   };
 }
 

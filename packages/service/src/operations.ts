@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Scope } from "@workflow/async";
 import { examineDatabase, newestMigration } from "@workflow/db";
+import type { NeededDatabase } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
 import {
   createRpcClient,
@@ -83,34 +84,18 @@ export async function startOperations(
 ): Promise<Operations> {
   const { name, config, logger, signal } = options;
   let isStarted = false;
-  const needed = {
-    connectionUri: config.DATABASE_URL,
-    role: `workflow_${name}`,
-    schema: name,
-    migration: await newestMigration(options.migrations),
-  };
-  let isDatabaseNeeded = true;
-  const databaseTrouble = async (): Promise<string | null> => {
-    const trouble = await examineDatabase(needed);
-    if (trouble === null) return null;
-    // What all replicas see alike must not take out all of them at once (ADR 71).
-    isDatabaseNeeded = !(isStarted && trouble.isOnlyForNewcomers);
-    return `database: ${trouble.message}`;
-  };
+  const database = checkOfDatabase(
+    {
+      connectionUri: config.DATABASE_URL,
+      role: `workflow_${name}`,
+      schema: name,
+      migration: await newestMigration(options.migrations),
+    },
+    () => isStarted,
+  );
   const checks: ReadinessCheck[] = [
-    {
-      get isNeeded() {
-        return isDatabaseNeeded;
-      },
-      trouble: databaseTrouble,
-    },
-    {
-      isNeeded: false,
-      trouble: async () => {
-        const text = options.busTrouble();
-        return text === null ? null : `events: ${text}`;
-      },
-    },
+    database,
+    checkOfBus(options.busTrouble),
     ...(options.peers ?? []).map((peer) => checkOf(peer, options, scope)),
     ...followCertificates(options.tls, { ...options, everyMs: options.certificatesEveryMs }, scope),
   ];
@@ -123,7 +108,7 @@ export async function startOperations(
   return {
     async start(start) {
       for (;;) {
-        await untilUsable(databaseTrouble, logger, signal);
+        await untilUsable(database, logger, signal);
         try {
           const service = await start();
           isStarted = true;
@@ -141,14 +126,14 @@ export async function startOperations(
 
 /** Waits for the database, and logs each new reason for waiting. */
 async function untilUsable(
-  trouble: () => Promise<string | null>,
+  database: ReadinessCheck,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   let told: string | null = null;
   for (;;) {
     signal.throwIfAborted();
-    const text = await trouble();
+    const text = await database.trouble();
     if (text === null) {
       if (told !== null) logger.info("the database can be used now");
       return;
@@ -157,6 +142,34 @@ async function untilUsable(
     told = text;
     await delay(WAIT_MS, undefined, { signal });
   }
+}
+
+/** Once the service has started, trouble that all replicas see alike leaves the process ready. */
+function checkOfDatabase(needed: NeededDatabase, isStarted: () => boolean): ReadinessCheck {
+  let isNeeded = true;
+  return {
+    get isNeeded() {
+      return isNeeded;
+    },
+    async trouble() {
+      const trouble = await examineDatabase(needed);
+      if (trouble === null) return null;
+      // What all replicas see alike must not take out all of them at once (ADR 71).
+      isNeeded = !(isStarted() && trouble.isOnlyForNewcomers);
+      return `database: ${trouble.message}`;
+    },
+  };
+}
+
+/** The process works without the bus: its events wait in the outbox. */
+function checkOfBus(busTrouble: OperationsOptions["busTrouble"]): ReadinessCheck {
+  return {
+    isNeeded: false,
+    async trouble() {
+      const text = busTrouble();
+      return text === null ? null : `events: ${text}`;
+    },
+  };
 }
 
 function checkOf(peer: Peer, options: OperationsOptions, scope: Scope): ReadinessCheck {

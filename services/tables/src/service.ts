@@ -128,20 +128,7 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     scope.defer(() => rowEvents.stop());
     const connections = new CompanyConnections(database);
     const heads = createTableHeads(connections);
-    const { cacheBytesMax = CACHE_BYTES_MAX, spill } = options;
-    if (spill !== undefined) await prepareSpill(spill);
-    const reader = new TableThreads({
-      connections,
-      threads: threadCount(options.threads),
-      cacheBytesMax,
-      companyBytesMax: options.companyBytesMax,
-      heapMb: options.threadHeapMb,
-      spill,
-      refusalMs: options.threadRefusalMs,
-      metricsRegistry,
-      logger,
-    });
-    scope.defer(() => reader.stop());
+    const reader = await startThreads(options, connections, scope);
     const snapshots = new Snapshots({ reader, heads, connections });
     const rowBytesMax = {
       table: options.tableBytesMax ?? TABLE_BYTES_MAX,
@@ -166,6 +153,29 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     server.setServing(true);
     return { grpcAddress: bound.address, stop: () => scope.close() };
   });
+}
+
+/** Starts the threads that hold columns, and makes the place on disk for what they have no room for. */
+async function startThreads(
+  options: TablesServiceOptions,
+  connections: CompanyConnections,
+  scope: Scope,
+): Promise<TableThreads> {
+  const { cacheBytesMax = CACHE_BYTES_MAX, spill } = options;
+  if (spill !== undefined) await prepareSpill(spill);
+  const threads = new TableThreads({
+    connections,
+    threads: threadCount(options.threads),
+    cacheBytesMax,
+    companyBytesMax: options.companyBytesMax,
+    heapMb: options.threadHeapMb,
+    spill,
+    refusalMs: options.threadRefusalMs,
+    metricsRegistry: options.metricsRegistry,
+    logger: options.logger,
+  });
+  scope.defer(() => threads.stop());
+  return threads;
 }
 
 /** The loop that clears away what only readers of long ago would need. */

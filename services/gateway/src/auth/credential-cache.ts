@@ -1,7 +1,7 @@
 import type { CacheMetrics, CacheSize } from "@workflow/service";
 import { LRUCache } from "lru-cache";
 import { createLookUps } from "./look-ups.ts";
-import type { LookUpMany } from "./look-ups.ts";
+import type { LookUpMany, LookUps } from "./look-ups.ts";
 
 /**
  * Less than the 5 s within which a revoked credential must be refused (D12), since a lookup takes
@@ -67,20 +67,7 @@ export function createCredentialCache<Found extends object>(
     return answers;
   });
 
-  const renewals = new Map<string, Buffer>();
-  const renewSoon = (key: string, hash: Buffer): void => {
-    if (renewals.has(key)) return;
-    renewals.set(key, hash);
-    if (renewals.size > 1) return;
-    setTimeout(() => {
-      const due = [...renewals];
-      renewals.clear();
-      for (const [each, eachHash] of due) {
-        // A failed renewal concerns only those who ask after the entry has expired.
-        lookUps.ask(each, eachHash).catch(() => {});
-      }
-    }, RENEWAL_MS).unref();
-  };
+  const renewals = createRenewals(lookUps);
 
   return {
     async find(hash) {
@@ -88,7 +75,7 @@ export function createCredentialCache<Found extends object>(
       const now = performance.now();
       const entry = known.get(key);
       if (entry !== undefined && now - entry.askedAt < KNOWN_FOR_MS) {
-        if (now - entry.askedAt >= FRESH_FOR_MS) renewSoon(key, hash);
+        if (now - entry.askedAt >= FRESH_FOR_MS) renewals.add(key, hash);
         metrics.hit();
         return entry.found;
       }
@@ -103,6 +90,26 @@ export function createCredentialCache<Found extends object>(
       for (const [key, { found }] of known.entries()) {
         if (isMeant(found)) known.delete(key);
       }
+    },
+  };
+}
+
+/** Collects entries that are to be renewed, and looks them up together. */
+function createRenewals<Found extends object>(lookUps: LookUps<Found>) {
+  const hashes = new Map<string, Buffer>();
+  const renew = (): void => {
+    const due = [...hashes];
+    hashes.clear();
+    for (const [key, hash] of due) {
+      // A failed renewal concerns only those who ask after the entry has expired.
+      lookUps.ask(key, hash).catch(() => {});
+    }
+  };
+  return {
+    add(key: string, hash: Buffer): void {
+      if (hashes.has(key)) return;
+      hashes.set(key, hash);
+      if (hashes.size === 1) setTimeout(renew, RENEWAL_MS).unref();
     },
   };
 }

@@ -41,49 +41,19 @@ export function createLingeringClose(options: LingeringCloseOptions): LingeringC
   const lingering = new Set<Socket>();
   let isStopped = false;
 
-  /** The HTTP parser is detached, so that nothing which arrives becomes a request. */
   const linger = (socket: Socket, leave: () => void): void => {
-    let bytes = 0;
     lingering.add(socket);
-    const timer = setTimeout(() => socket.destroy(), options.durationMs);
     socket.once("close", () => {
-      clearTimeout(timer);
       lingering.delete(socket);
       leave();
     });
-    socket.end();
-    whenFlowing(socket, () => {
-      socket.removeAllListeners("data");
-      socket.on("data", (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > options.bytesMax) socket.destroy();
-      });
-    });
-  };
-
-  /** The connection stays open when the body ends in time. */
-  const skip = (request: IncomingMessage, response: ServerResponse, leave: () => void): void => {
-    const { socket } = request;
-    let timer: NodeJS.Timeout | undefined;
-    const done = (): void => {
-      clearTimeout(timer);
-      request.off("close", done);
-      socket.off("close", done);
-      leave();
-    };
-    request.once("close", done);
-    socket.once("close", done);
-    response.once("finish", () => {
-      if (request.closed) return;
-      timer = setTimeout(() => socket.destroy(), options.durationMs);
-      request.resume();
-    });
+    discardRest(socket, options);
   };
 
   const beforeAnswer = (request: IncomingMessage, response: ServerResponse): void => {
     const leave = isStopped ? null : places.take(options.clientOf(request));
     if (leave !== null && response.shouldKeepAlive && isSkippable(request)) {
-      skip(request, response, leave);
+      skipRest(request, response, options.durationMs, leave);
       return;
     }
     response.shouldKeepAlive = false;
@@ -119,6 +89,52 @@ export function createLingeringClose(options: LingeringCloseOptions): LingeringC
       for (const socket of lingering) socket.destroy();
     },
   };
+}
+
+/**
+ * Ends our side of a connection, and cuts it once the client has sent too much or for too long. The
+ * HTTP parser is detached, so that nothing which arrives becomes a request.
+ */
+function discardRest(socket: Socket, { bytesMax, durationMs }: LingeringCloseOptions): void {
+  let bytes = 0;
+  const timer = setTimeout(() => socket.destroy(), durationMs);
+  socket.once("close", () => clearTimeout(timer));
+  socket.end();
+  whenFlowing(socket, () => {
+    socket.removeAllListeners("data");
+    socket.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) socket.destroy();
+    });
+  });
+}
+
+/**
+ * Discards the rest of a request's body. The connection stays open when the body ends in time.
+ *
+ * @param onOver called once, when the request or its connection is closed
+ */
+function skipRest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  durationMs: number,
+  onOver: () => void,
+): void {
+  const { socket } = request;
+  let timer: NodeJS.Timeout | undefined;
+  const over = (): void => {
+    clearTimeout(timer);
+    request.off("close", over);
+    socket.off("close", over);
+    onOver();
+  };
+  request.once("close", over);
+  socket.once("close", over);
+  response.once("finish", () => {
+    if (request.closed) return;
+    timer = setTimeout(() => socket.destroy(), durationMs);
+    request.resume();
+  });
 }
 
 /**

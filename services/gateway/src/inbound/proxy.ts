@@ -142,18 +142,28 @@ function openExchange(
       else request.on("data", count);
     },
     answer(upstreamAnswer) {
-      let text = "";
-      upstreamAnswer.setEncoding("utf8");
-      upstreamAnswer.on("data", (chunk: string) => {
-        text += chunk;
-        if (text.length > ANSWER_CHARS_MAX) fail(unavailable("answered too much"));
-      });
-      upstreamAnswer.once("end", () => {
+      const onTooMuch = (): void => fail(unavailable("answered too much"));
+      readText(upstreamAnswer, onTooMuch, (text) => {
         if (end()) passOn(upstreamAnswer, text, response);
       });
     },
     fail,
   };
+}
+
+/** Reads the service's whole answer. `onTooMuch` may be called repeatedly. */
+function readText(
+  upstreamAnswer: IncomingMessage,
+  onTooMuch: () => void,
+  onEnd: (text: string) => void,
+): void {
+  let text = "";
+  upstreamAnswer.setEncoding("utf8");
+  upstreamAnswer.on("data", (chunk: string) => {
+    text += chunk;
+    if (text.length > ANSWER_CHARS_MAX) onTooMuch();
+  });
+  upstreamAnswer.once("end", () => onEnd(text));
 }
 
 /** The service's headers that are about the answer. */

@@ -160,20 +160,7 @@ export function listApiKeys(
       order by k.created_at desc, k.id desc
       limit ${limit}
     ),
-    -- From each key to the key that made it, and so on; the last row has the one who is no key.
-    lineage (id, depth, made_by, made_by_name) as (
-      select id, 0, created_by, created_by_name from listed
-      union all
-      select l.id, l.depth + 1, p.created_by, p.created_by_name
-      from lineage l
-      join gateway.api_keys p on p.id = l.made_by and p.company_id = ${companyId}
-      where l.depth < ${CHAIN_MAX}
-    ),
-    origins as (
-      select distinct on (id) id, depth, made_by, made_by_name
-      from lineage
-      order by id, depth desc
-    )
+    ${originsOf(companyId)}
     select
       k.id,
       k.name,
@@ -197,6 +184,28 @@ export function listApiKeys(
     left join gateway.users ou on ou.id = o.made_by
     order by k.created_at desc, k.id desc
   `);
+}
+
+/**
+ * The CTEs behind `listed`. `lineage` leads from each listed key to the key that made it, and so on.
+ * Its last row has the maker who is no key; `origins` has only that row of each listed key.
+ */
+function originsOf(companyId: string): SqlFragment {
+  return sql.fragment`
+    lineage (id, depth, made_by, made_by_name) as (
+      select id, 0, created_by, created_by_name from listed
+      union all
+      select l.id, l.depth + 1, p.created_by, p.created_by_name
+      from lineage l
+      join gateway.api_keys p on p.id = l.made_by and p.company_id = ${companyId}
+      where l.depth < ${CHAIN_MAX}
+    ),
+    origins as (
+      select distinct on (id) id, depth, made_by, made_by_name
+      from lineage
+      order by id, depth desc
+    )
+  `;
 }
 
 /**

@@ -6,7 +6,11 @@ import type { Tracer } from "@workflow/tracing";
 import { boundedKey } from "../domain/bounded-key.ts";
 import type { CallCause } from "../domain/run-facts.ts";
 import { StepError } from "../domain/step-error.ts";
-import type { NamedConnections, ProviderClient } from "../interpreter/effects/provider-client.ts";
+import type {
+  NamedConnections,
+  ProviderCall,
+  ProviderClient,
+} from "../interpreter/effects/provider-client.ts";
 import type { PausedCall } from "../interpreter/effects/paused-call.ts";
 import { causeOptions } from "./cause-options.ts";
 import { failureOf, orStepError } from "./step-failure.ts";
@@ -35,20 +39,10 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
     defaultTimeoutMs: EXECUTE_TIMEOUT_MS,
   });
   return {
-    async execute(cause, { action, inputs, named, key, hasTurn, hostLimits }, signal) {
-      const request = {
-        action,
-        inputsJson: inputs,
-        connection: choiceOf(named),
-        idempotencyKey: boundedKey(key),
-        hasTurn,
-        hostLimits: hostLimits.map((hosts) => ({ hosts: [...hosts] })),
-      };
-      const call = client.executeAction(request, {
-        ...callOf(cause, "internal:effects"),
-        signal,
-      });
-      const { outcome } = await orStepError(call, signal, unavailable);
+    async execute(cause, call, signal) {
+      const options = { ...callOf(cause, "internal:effects"), signal };
+      const executing = client.executeAction(requestOf(call), options);
+      const { outcome } = await orStepError(executing, signal, unavailable);
       if (outcome?.$case === "outputJson") return { kind: "done", output: outcome.value };
       if (outcome?.$case === "pause") return toPaused(outcome.value);
       throw failureOf(outcome?.value, unavailable);
@@ -99,6 +93,17 @@ function callOf(cause: CallCause, scope: string): RpcCallOptions {
     scopes: [scope],
   };
   return { identity, ...causeOptions(cause) };
+}
+
+function requestOf({ action, inputs, named, key, hasTurn, hostLimits }: ProviderCall) {
+  return {
+    action,
+    inputsJson: inputs,
+    connection: choiceOf(named),
+    idempotencyKey: boundedKey(key),
+    hasTurn,
+    hostLimits: hostLimits.map((hosts) => ({ hosts: [...hosts] })),
+  };
 }
 
 function choiceOf({ step, run }: NamedConnections): ConnectionChoice {

@@ -13,14 +13,14 @@ import type { SecretsClient } from "../secrets/resolve-secrets.ts";
 import { OutputEstimates } from "../memory/output-estimates.ts";
 import type { WorkerMemory } from "../memory/worker-memory.ts";
 import type { AcceptedRuns } from "../starting/accepted-runs.ts";
-import { notify } from "../store/notify.ts";
 import type { Advance, Finished, Lease } from "../task-runtime/port.ts";
 import type { RuntimeWorker, TaskRuntime } from "../task-runtime/runtime.ts";
-import { ENDED_CHANNEL, endedPayloads } from "./ended-runs.ts";
+import { createEndAnnouncer } from "./end-announcer.ts";
 import type { EndedRuns } from "./ended-runs.ts";
 import { beginRuns, RELEASED } from "./begin-runs.ts";
 import type { ReadyRun } from "./begin-runs.ts";
 import { executeRun } from "./execute-run.ts";
+import type { RunExecution } from "./execute-run.ts";
 import { toLoadedRun } from "./load-runs.ts";
 import { ParkedRuns } from "./parked-runs.ts";
 import type { RunObserver } from "./run-observer.ts";
@@ -62,42 +62,18 @@ export interface RunWorkerOptions {
 
 /** Executes runs in this process until stopped. */
 export async function startRunWorker(options: RunWorkerOptions): Promise<RuntimeWorker> {
-  const { database, deployments, runtime, endedRuns, logger } = options;
-  const { memory } = options;
+  const { database, deployments, runtime, memory, logger } = options;
+  const ends = createEndAnnouncer(options);
   const parked = new ParkedRuns(memory);
   const estimates = new OutputEstimates();
-  /** Leases of runs whose end a caller waits for, where that caller may be at another process. */
-  const withSyncWaiter = new WeakSet<Lease>();
-  const withWaiterElsewhere = new WeakSet<Lease>();
-
-  const onCommitted = (entries: readonly JournalEntry[]): void => {
-    tellOfEntries(options, entries);
-    const ended = entries.filter(
-      (entry) => entry.next === "done" && withSyncWaiter.has(entry.lease),
-    );
-    for (const { lease, run } of ended) endedRuns.announceEnd(lease.runId, run);
-    const told = ended.filter(({ lease }) => withWaiterElsewhere.has(lease));
-    for (const payload of endedPayloads(told.map(({ lease }) => lease.runId))) {
-      notify(database, ENDED_CHANNEL, payload).catch((error: unknown) => {
-        logger.warn({ err: error }, "could not announce ended runs");
-      });
-    }
-  };
 
   const execute = (ready: ReadyRun, finished: Finished): void => {
-    const { lease, run, deployment } = ready;
-    if (run.row.hasSyncWaiter) withSyncWaiter.add(lease);
+    const { lease, run, deployment, memory: runMemory } = ready;
     const { write } = journal;
-    const { memory: runMemory } = ready;
     const own = { lease, deployment, write, parked, estimates, memory: runMemory };
     const { stepObserver } = options;
     const execution = { ...options, stepObserver, ...own, ...run };
-    void executeRun(execution)
-      .catch((error: unknown): Advance => {
-        logger.error({ err: error, runId: lease.runId }, "an execution ended without an outcome");
-        return RELEASED;
-      })
-      .then((advance) => finished(lease, advance));
+    void advanceOf(execution).then((advance) => finished(lease, advance));
   };
 
   /**
@@ -108,12 +84,14 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
     const deployment = accepted && deployments.peek(accepted.deploymentId);
     if (accepted === undefined || deployment === undefined) return false;
     const runMemory = memory.open(accepted.companyId, lease.signal);
-    execute({ lease, run: toLoadedRun(accepted), deployment, memory: runMemory }, finished);
+    const ready = { lease, run: toLoadedRun(accepted), deployment, memory: runMemory };
+    ends.expect(ready, "here");
+    execute(ready, finished);
     return true;
   };
 
   const executeLoaded = (ready: ReadyRun, finished: Finished): void => {
-    if (ready.run.row.hasSyncWaiter) withWaiterElsewhere.add(ready.lease);
+    ends.expect(ready, "anywhere");
     execute(ready, finished);
   };
 
@@ -133,10 +111,22 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
     worker,
     logger,
     endHooks: options.endHooks,
-    onCommitted,
+    onCommitted(entries) {
+      tellOfEntries(options, entries);
+      ends.announce(entries);
+    },
     journalObserver: options.journalObserver,
   });
   return worker;
+}
+
+/** Executes a run. Where that fails without an outcome, the task is released. Never rejects. */
+function advanceOf(execution: RunExecution): Promise<Advance> {
+  return executeRun(execution).catch((error: unknown) => {
+    const { lease, logger } = execution;
+    logger.error({ err: error, runId: lease.runId }, "an execution ended without an outcome");
+    return RELEASED;
+  });
 }
 
 /** Tells the rest of the process what committed entries mean for it. */

@@ -43,8 +43,6 @@ const ENTRY_TRIES_MAX = 3;
 export function createJournalWriter(options: JournalWriterOptions): JournalWriter {
   const { logger, onCommitted } = options;
   const writer = new EntryWriter(options);
-  /** Runs with an entry among the suspects. Nothing later of these runs may be written before. */
-  const suspectRuns = new Set<string>();
 
   const tell = (batch: readonly Waiting[], written: ReadonlySet<string>): void => {
     for (const { item, resolve } of batch) resolve(written.has(item.lease.runId));
@@ -53,24 +51,14 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
     onCommitted(committed);
   };
 
-  /** Entries of failed batches, each written by itself. */
-  const suspects = new Batcher<Waiting, void>({
-    itemsMax: 1,
-    batchesMax: SUSPECTS_AT_ONCE,
-    handle: answerTogether((waiting) => Promise.all(waiting.map(writeSuspect))),
-  });
-
-  const writeSuspect = async (suspect: Waiting): Promise<void> => {
-    const { item, reject } = suspect;
-    try {
-      const { written, error } = await writer.write([item], ENTRY_TRIES_MAX);
+  const suspects = createSuspects(
+    async (suspect) => {
+      const { written, error } = await writer.write([suspect.item], ENTRY_TRIES_MAX);
       if (error === null) tell([suspect], written);
-      else reject(unwritable(error));
-    } finally {
-      suspectRuns.delete(item.lease.runId);
-      entries.resume();
-    }
-  };
+      else suspect.reject(unwritable(error));
+    },
+    () => entries.resume(),
+  );
 
   const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
     const items = batch.map(({ item }) => item);
@@ -85,10 +73,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
     logger.warn({ err: error, runs: batch.length }, "a batch failed; writing run by run");
     const [done, failed] = partition(batch, ({ item }) => written.has(item.lease.runId));
     tell(done, written);
-    for (const suspect of failed) {
-      suspectRuns.add(suspect.item.lease.runId);
-      suspects.ask(suspect).catch(suspect.reject);
-    }
+    for (const suspect of failed) suspects.add(suspect);
   };
 
   const entries = new Batcher<JournalEntry, boolean>({
@@ -97,11 +82,41 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
     sizeOf: ({ chars }) => chars,
     // A batch holds at most one entry of a run, so that each statement sees a run once.
     keyOf: ({ lease }) => lease.runId,
-    isHeld: (runId) => suspectRuns.has(runId),
+    isHeld: (runId) => suspects.haveRun(runId),
     batchesMax: 1,
     handle: writeBatch,
   });
   return { write: (entry) => entries.ask(entry) };
+}
+
+/**
+ * Entries of failed batches, each written by itself. Nothing later of their runs may be written before.
+ *
+ * @param write writes one entry and answers its caller
+ * @param onSettled called whenever a run may be written again
+ */
+function createSuspects(write: (suspect: Waiting) => Promise<void>, onSettled: () => void) {
+  const runs = new Set<string>();
+  const writeAlone = async (suspect: Waiting): Promise<void> => {
+    try {
+      await write(suspect);
+    } finally {
+      runs.delete(suspect.item.lease.runId);
+      onSettled();
+    }
+  };
+  const batcher = new Batcher<Waiting, void>({
+    itemsMax: 1,
+    batchesMax: SUSPECTS_AT_ONCE,
+    handle: answerTogether((waiting) => Promise.all(waiting.map(writeAlone))),
+  });
+  return {
+    haveRun: (runId: string) => runs.has(runId),
+    add(suspect: Waiting): void {
+      runs.add(suspect.item.lease.runId);
+      batcher.ask(suspect).catch(suspect.reject);
+    },
+  };
 }
 
 /** A reason of its own: an unavailable database would be waited for without end. */

@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
 
 const nothing = z.object({});
@@ -85,24 +85,7 @@ export async function claimArrived(
   { leaseMs, except, companiesAfter }: InboxClaim,
 ): Promise<ClaimedEvents> {
   const rows = await queryable.any(sql.prepared("inbox_claim", eventRow)`
-    with recursive company (company_id, number) as (
-      (
-        select company_id, 1 from runs.event_inbox
-        where company_id > ${companiesAfter ?? FIRST_COMPANY}
-        order by company_id
-        limit 1
-      )
-      union all
-      select next.company_id, company.number + 1
-      from company
-      cross join lateral (
-        select inbox.company_id from runs.event_inbox as inbox
-        where inbox.company_id > company.company_id
-        order by inbox.company_id
-        limit 1
-      ) as next
-      where company.number < ${COMPANIES_MAX}
-    ), candidate as materialized (
+    with recursive ${companiesAfterCte(companiesAfter)}, candidate as materialized (
       select company.company_id, due.event_id
       from company
       cross join lateral (
@@ -146,6 +129,29 @@ export async function claimArrived(
     ),
     lastCompanyId: rows.find((row) => row.companyId === null)?.lastCompanyId ?? null,
   };
+}
+
+/** `company (company_id, number)`: the next companies with events, in the order of their ids. */
+function companiesAfterCte(companyId: string | null): SqlFragment {
+  return sql.fragment`
+    company (company_id, number) as (
+      (
+        select company_id, 1 from runs.event_inbox
+        where company_id > ${companyId ?? FIRST_COMPANY}
+        order by company_id
+        limit 1
+      )
+      union all
+      select next.company_id, company.number + 1
+      from company
+      cross join lateral (
+        select inbox.company_id from runs.event_inbox as inbox
+        where inbox.company_id > company.company_id
+        order by inbox.company_id
+        limit 1
+      ) as next
+      where company.number < ${COMPANIES_MAX}
+    )`;
 }
 
 /** Identifies an event in the inbox. */

@@ -1,11 +1,17 @@
 import { sql } from "@workflow/db";
 import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
-import { toOutboxRow } from "@workflow/events";
 import type { NewEvent } from "@workflow/events";
 import { z } from "zod";
 import { RUN_TRANSITIONS } from "../domain/run-status.ts";
-import type { OpenStep, RunChange, StepRecord } from "../domain/step-records.ts";
-import { storableJson } from "../domain/storable-json.ts";
+import type { OpenStep, StepRecord } from "../domain/step-records.ts";
+import {
+  eventDocument,
+  jsonArray,
+  openStepDocument,
+  resultDocument,
+  runDocument,
+} from "./journal-documents.ts";
+import type { JournaledRun } from "./journal-documents.ts";
 import { oldestRun } from "./oldest-run.ts";
 
 /*
@@ -23,11 +29,7 @@ const LEGAL_STEPS = Object.entries(RUN_TRANSITIONS).flatMap(([from, next]) =>
 );
 
 /** What a checkpoint writes of one run. */
-export interface CheckpointRows {
-  lease: { readonly runId: string; readonly fence: number };
-  /** The number of the last entry in the run's journal; this entry gets the next one. */
-  after: number;
-  run: RunChange;
+export interface CheckpointRows extends JournaledRun {
   results: readonly StepRecord[];
   events: readonly NewEvent[];
 }
@@ -48,8 +50,6 @@ export async function writeCheckpoints(
   held: HeldRuns,
   entries: readonly CheckpointRows[],
 ): Promise<readonly WrittenRun[]> {
-  const runs = entries.map(runDocument);
-  const ids = entries.map(({ lease }) => lease.runId);
   const results = entries.flatMap(({ lease, results }) =>
     results.map((record) => resultDocument(lease.runId, record)),
   );
@@ -57,26 +57,7 @@ export async function writeCheckpoints(
     .flatMap(({ lease, events }) => events.map((event) => ({ runId: lease.runId, event })))
     .map(({ runId, event }, position) => eventDocument(runId, event, position));
   return queryable.any(sql.prepared(`journal_checkpoints_${held.by}`, writtenRow)`
-    with ${held.ctes}, changed as (
-      update runs.runs as run
-      set status = change.status,
-        started_at = coalesce(run.started_at, change.started_at),
-        completed_at = change.completed_at,
-        output = change.output,
-        error = change.error,
-        active_ms = change.active_ms,
-        active_since = now() - change.active_for_ms * interval '1 millisecond',
-        journal_entry = change.after_entry + 1
-      from json_to_recordset(${jsonArray(runs)}::json) as change (
-        id text, status text, started_at timestamptz, completed_at timestamptz, output json,
-        error json, active_ms bigint, active_for_ms bigint, epoch bigint, after_entry bigint
-      )
-      where run.id = change.id
-        and run.epoch = change.epoch and run.journal_entry = change.after_entry
-        and run.id = any(array(select run_id from held)) and run.id >= ${oldestRun(ids)}
-        and run.status || '>' || change.status = any(${sql.array(LEGAL_STEPS, "text")})
-      returning run.id as run_id
-    ), ${held.settle}, inserted as (
+    with ${held.ctes}, ${changedRunsCte(entries)}, ${held.settle}, inserted as (
       insert into runs.step_results (
         run_id, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
         attempt, previous_attempts, input_bytes, output_bytes
@@ -103,6 +84,32 @@ export async function writeCheckpoints(
     from held
     left join changed on changed.run_id = held.run_id
   `);
+}
+
+/** `changed (run_id)`: the runs whose rows were written, with their journals' new last entries. */
+function changedRunsCte(entries: readonly JournaledRun[]): SqlFragment {
+  const ids = entries.map(({ lease }) => lease.runId);
+  return sql.fragment`
+    changed as (
+      update runs.runs as run
+      set status = change.status,
+        started_at = coalesce(run.started_at, change.started_at),
+        completed_at = change.completed_at,
+        output = change.output,
+        error = change.error,
+        active_ms = change.active_ms,
+        active_since = now() - change.active_for_ms * interval '1 millisecond',
+        journal_entry = change.after_entry + 1
+      from json_to_recordset(${jsonArray(entries.map(runDocument))}::json) as change (
+        id text, status text, started_at timestamptz, completed_at timestamptz, output json,
+        error json, active_ms bigint, active_for_ms bigint, epoch bigint, after_entry bigint
+      )
+      where run.id = change.id
+        and run.epoch = change.epoch and run.journal_entry = change.after_entry
+        and run.id = any(array(select run_id from held)) and run.id >= ${oldestRun(ids)}
+        and run.status || '>' || change.status = any(${sql.array(LEGAL_STEPS, "text")})
+      returning run.id as run_id
+    )`;
 }
 
 /** How a statement finds the valid leases. */
@@ -149,70 +156,12 @@ export async function lockAcquired(
   return new Set(rows.map((row) => row.id));
 }
 
-function runDocument({ lease, after, run }: CheckpointRows): string {
-  return jsonObject({
-    id: text(lease.runId),
-    status: text(run.status),
-    started_at: time(run.startedAt),
-    completed_at: time(run.completedAt),
-    output: run.output ?? "null",
-    error: storableJson(run.error),
-    active_ms: String(Math.round(run.activeMs)),
-    active_for_ms: String(run.activeForMs === null ? null : Math.round(run.activeForMs)),
-    epoch: String(lease.fence),
-    after_entry: String(after),
-  });
-}
-
-function eventDocument(runId: string, event: NewEvent, position: number): string {
-  const row = toOutboxRow(event);
-  return jsonObject({
-    position: String(position),
-    run_id: text(runId),
-    id: text(row.id),
-    type: text(row.type),
-    company_id: text(row.companyId),
-    payload: row.payload,
-  });
-}
-
-function resultDocument(runId: string, record: StepRecord): string {
-  return jsonObject({
-    run_id: text(runId),
-    path: text(record.path),
-    seq: String(record.seq),
-    step_id: text(record.stepId),
-    type: text(record.type),
-    status: text(record.status),
-    started_at: time(record.startedAt),
-    completed_at: time(record.completedAt),
-    input: record.input ?? "null",
-    output: record.output ?? "null",
-    error: storableJson(record.error),
-    attempt: String(record.attempt),
-    previous_attempts: attempts(record),
-  });
-}
-
 /** Stores steps that have begun and wait, or the changes of these steps. */
 export async function upsertOpenSteps(
   transaction: Transaction,
   opened: readonly { runId: string; step: OpenStep }[],
 ): Promise<void> {
-  const rows = opened.map(({ runId, step }) =>
-    jsonObject({
-      run_id: text(runId),
-      path: text(step.path),
-      seq: String(step.seq),
-      started_at: time(step.startedAt),
-      due_at: time(step.dueAt),
-      has_turn: String(step.hasTurn),
-      deadline_at: time(step.deadlineAt),
-      attempt: String(step.attempt),
-      attempt_group: String(step.attemptGroup),
-      previous_attempts: attempts(step),
-    }),
-  );
+  const rows = opened.map(({ runId, step }) => openStepDocument(runId, step));
   await transaction.query(sql.prepared("journal_open", nothing)`
     insert into runs.open_steps (
       run_id, path, seq, started_at, due_at, has_turn, deadline_at, attempt, attempt_group,
@@ -300,29 +249,4 @@ export async function deleteOpenStepsOf(
   await transaction.query(sql.prepared("journal_close_all", nothing)`
     delete from runs.open_steps where run_id = any(${sql.array([...runIds], "text")})
   `);
-}
-
-function attempts({ previousAttempts }: Pick<StepRecord, "previousAttempts">): string {
-  return previousAttempts.length === 0 ? "null" : storableJson(previousAttempts);
-}
-
-function text(value: string): string {
-  return JSON.stringify(value);
-}
-
-function time(value: Date | null): string {
-  return value === null ? "null" : `"${value.toISOString()}"`;
-}
-
-/** Joins JSON texts to an object without parsing them. */
-function jsonObject(fields: Record<string, string>): string {
-  let members = "";
-  for (const [name, value] of Object.entries(fields)) {
-    members += `${members === "" ? "" : ","}"${name}":${value}`;
-  }
-  return `{${members}}`;
-}
-
-function jsonArray(items: readonly string[]): string {
-  return `[${items.join(",")}]`;
 }

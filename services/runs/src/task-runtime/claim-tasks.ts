@@ -82,23 +82,7 @@ export async function claimTasks(database: Queryable, claim: ClaimRequest): Prom
       where pool = ${claim.pool} and due_at <= now() and not (${IS_SUSPECT})
       order by due_at
       limit ${OLDEST_MAX}
-    ), ${byCompany ?? ONLY_OLDEST}, taken (company_id, slots) as (
-      select * from ${sql.unnest([...claim.taken], ["uuid", "int4"])} as taken (company_id, slots)
-    ), ranked as (
-      select candidate.run_id, candidate.due_at,
-        coalesce(taken.slots, 0) + row_number() over (
-          partition by candidate.company_id order by candidate.due_at, candidate.run_id
-        ) as turn
-      from candidate
-      left join taken on taken.company_id = candidate.company_id
-      union all
-      (
-        select run_id, due_at, 0 from runs.tasks
-        where ${claim.suspect} and pool = ${claim.pool} and takeovers > 0 and due_at <= now() and ${IS_SUSPECT}
-        order by due_at
-        limit 1
-      )
-    ), due as (
+    ), ${byCompany ?? ONLY_OLDEST}, ${rankedCte(claim)}, due as (
       select task.run_id, task.due_at
       from ranked
       join runs.tasks as task on task.run_id = ranked.run_id
@@ -132,6 +116,36 @@ export async function claimTasks(database: Queryable, claim: ClaimRequest): Prom
       ),
       (select count(*) from oldest), (select company_id from last_company)
   `);
+  return toClaim(rows);
+}
+
+/**
+ * `ranked (run_id, due_at, turn)`: the candidates with the slots that their companies would have then.
+ * The oldest suspect comes before all of them where the claim may include one.
+ */
+function rankedCte({ taken, suspect, pool }: ClaimRequest): SqlFragment {
+  return sql.fragment`
+    taken (company_id, slots) as (
+      select * from ${sql.unnest([...taken], ["uuid", "int4"])} as taken (company_id, slots)
+    ), ranked as (
+      select candidate.run_id, candidate.due_at,
+        coalesce(taken.slots, 0) + row_number() over (
+          partition by candidate.company_id order by candidate.due_at, candidate.run_id
+        ) as turn
+      from candidate
+      left join taken on taken.company_id = candidate.company_id
+      union all
+      (
+        select run_id, due_at, 0 from runs.tasks
+        where ${suspect} and pool = ${pool} and takeovers > 0 and due_at <= now() and ${IS_SUSPECT}
+        order by due_at
+        limit 1
+      )
+    )`;
+}
+
+/** The row without a run describes the claim itself. */
+function toClaim(rows: readonly z.infer<typeof claimRow>[]): Claim {
   const summary = rows.find((row) => row.runId === null);
   return {
     tasks: rows.flatMap(({ runId, companyId, fence, takeovers, idleMs }) =>

@@ -13,7 +13,7 @@ import {
 } from "./postgres-queries.ts";
 import { FIRST_FENCE, PostgresWorker } from "./postgres-worker.ts";
 import type { Reservation } from "./postgres-worker.ts";
-import type { RuntimeWorker, TaskRuntime } from "./runtime.ts";
+import type { Dispatch, RuntimeWorker, TaskRuntime } from "./runtime.ts";
 
 /** What the embedded task runtime needs. */
 export interface PostgresTaskRuntimeOptions {
@@ -58,7 +58,7 @@ const POLL_MS = 1_000;
 export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): TaskRuntime {
   const { database, logger } = options;
   const leaseMs = options.leaseMs ?? LEASE_MS;
-  const ownPool = options.pool ?? DEFAULT_POOL;
+  const pool = options.pool ?? DEFAULT_POOL;
   const localWorkers = new Set<PostgresWorker>();
   const others = new OtherProcesses(database, logger);
 
@@ -70,28 +70,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
   return {
     name: "postgres",
     runtimeRunId: (runId) => runId.replace(/^run_/, "task_"),
-    dispatch(tasks) {
-      const own = tasks.filter(({ pool = DEFAULT_POOL }) => pool === ownPool);
-      const reservation = reserve(localWorkers, own);
-      const runIds = reservation?.runIds ?? NO_RUNS;
-      const pools = poolsOf(tasks);
-      const lease = { workerId: reservation?.workerId ?? null, runIds, leaseMs, pools };
-      const companies = new Map(tasks.map(({ runId, companyId }) => [runId, companyId]));
-      return {
-        handedOver: runIds,
-        epochOf: (runId) => (runIds.has(runId) ? FIRST_FENCE : 0),
-        cte: insertTasksCte(lease),
-        async write(transaction, stored) {
-          const chosen = stored.map((runId) => ({ runId, companyId: companies.get(runId) ?? "" }));
-          await insertTasks(transaction, chosen, lease);
-        },
-        committed(stored) {
-          reservation?.begin(stored);
-          if (![...stored].every((runId) => runIds.has(runId))) announce();
-        },
-        abandoned: () => reservation?.cancel(),
-      };
-    },
+    dispatch: (tasks) => openDispatch(tasks, { workers: localWorkers, pool, leaseMs, announce }),
     async cancel(transaction, runIds) {
       await deleteTasks(transaction, runIds);
       for (const runId of runIds) await notify(transaction, CANCELLED_CHANNEL, runId);
@@ -124,6 +103,43 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
         },
       };
     },
+  };
+}
+
+/** What this process may do with tasks that it stores. */
+interface LocalExecution {
+  workers: Iterable<PostgresWorker>;
+  /** The pool of the workers. */
+  pool: string;
+  leaseMs: number;
+  /** Tells all workers of new tasks. */
+  announce: () => void;
+}
+
+/** A worker of this process takes the tasks of its pool over when it has room for all of them. */
+function openDispatch(
+  tasks: readonly NewTask[],
+  { workers, pool, leaseMs, announce }: LocalExecution,
+): Dispatch {
+  const own = tasks.filter((task) => (task.pool ?? DEFAULT_POOL) === pool);
+  const reservation = reserve(workers, own);
+  const runIds = reservation?.runIds ?? NO_RUNS;
+  const pools = poolsOf(tasks);
+  const lease = { workerId: reservation?.workerId ?? null, runIds, leaseMs, pools };
+  const companies = new Map(tasks.map(({ runId, companyId }) => [runId, companyId]));
+  return {
+    handedOver: runIds,
+    epochOf: (runId) => (runIds.has(runId) ? FIRST_FENCE : 0),
+    cte: insertTasksCte(lease),
+    async write(transaction, stored) {
+      const chosen = stored.map((runId) => ({ runId, companyId: companies.get(runId) ?? "" }));
+      await insertTasks(transaction, chosen, lease);
+    },
+    committed(stored) {
+      reservation?.begin(stored);
+      if (![...stored].every((runId) => runIds.has(runId))) announce();
+    },
+    abandoned: () => reservation?.cancel(),
   };
 }
 

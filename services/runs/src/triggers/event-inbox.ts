@@ -48,17 +48,8 @@ interface Pause {
 /** Works until the scope closes, which waits for the events that were taken out. */
 export function startEventInbox(options: EventInboxOptions, scope: Scope): EventInbox {
   const { database, logger } = options;
-  const pauses = new LRUCache<string, Pause>({ max: COMPANIES_MAX, ttl: PAUSES.maxMs * 2 });
+  const pauses = createPauses();
   let companiesAfter: string | null = null;
-
-  const pause = (companyId: string): number => {
-    const { until = 0, refusals = 0 } = pauses.get(companyId) ?? {};
-    // Of several events that were refused together, the first sets the pause.
-    if (until > Date.now()) return until - Date.now();
-    const pauseMs = backoffMs(refusals + 1, PAUSES);
-    pauses.set(companyId, { until: Date.now() + pauseMs, refusals: refusals + 1 });
-    return pauseMs;
-  };
 
   const handle = async (claimed: ClaimedEvent): Promise<Outcome> => {
     const { companyId, eventId, attempts } = claimed;
@@ -67,11 +58,11 @@ export function startEventInbox(options: EventInboxOptions, scope: Scope): Event
       // The event would be as unreadable the next time.
       if (event === null) logger.error({ companyId, eventId }, "the event of a row is unreadable");
       else await startTriggeredRuns(options, event);
-      pauses.delete(companyId);
+      pauses.end(companyId);
       return "done";
     } catch (error) {
       if (error instanceof AppError && error.reason === "RATE_LIMITED") {
-        return { delayMs: pause(companyId), failed: false };
+        return { delayMs: pauses.extend(companyId), failed: false };
       }
       logger.warn(
         { err: error, companyId, eventId, attempts },
@@ -82,10 +73,9 @@ export function startEventInbox(options: EventInboxOptions, scope: Scope): Event
   };
 
   const look = async (): Promise<"again" | void> => {
-    const paused = [...pauses.entries()].filter(([, { until }]) => until > Date.now());
     const { events, lastCompanyId } = await claimArrived(database, {
       leaseMs: LEASE_MS,
-      except: paused.map(([companyId]) => companyId),
+      except: pauses.companies(),
       companiesAfter,
     });
     companiesAfter = lastCompanyId;
@@ -110,6 +100,30 @@ export function startEventInbox(options: EventInboxOptions, scope: Scope): Event
   });
   const arrivals = new Arrivals(database, () => looking.wake());
   return { put: (event) => arrivals.put(event) };
+}
+
+/** The pauses of companies whose backlog is full. They double with each refusal after a pause. */
+function createPauses() {
+  const pauses = new LRUCache<string, Pause>({ max: COMPANIES_MAX, ttl: PAUSES.maxMs * 2 });
+  return {
+    /** The companies that pause now. */
+    companies(): string[] {
+      const paused = [...pauses.entries()].filter(([, { until }]) => until > Date.now());
+      return paused.map(([companyId]) => companyId);
+    },
+    /** Notes a refusal; returns how long the company pauses from now on, in milliseconds. */
+    extend(companyId: string): number {
+      const { until = 0, refusals = 0 } = pauses.get(companyId) ?? {};
+      // Of several events that were refused together, the first sets the pause.
+      if (until > Date.now()) return until - Date.now();
+      const pauseMs = backoffMs(refusals + 1, PAUSES);
+      pauses.set(companyId, { until: Date.now() + pauseMs, refusals: refusals + 1 });
+      return pauseMs;
+    },
+    end(companyId: string): void {
+      pauses.delete(companyId);
+    },
+  };
 }
 
 /** Handles some events at a time: one of each company, then the second of each, and so on. */

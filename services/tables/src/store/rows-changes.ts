@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Reading } from "@workflow/db";
+import type { Reading, SqlFragment } from "@workflow/db";
 import { z } from "zod";
 import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
 import { history } from "./states.ts";
@@ -65,12 +65,34 @@ export async function findChanges(
   { companyId, tableKey }: TableKey,
   { after, keys, deleted }: WantedChanges,
 ): Promise<Changes | null> {
-  const value = sql.fragment`cell.value`;
   const keyCount = Math.max(keys.length, 1);
-  const shortBytesMax = keyCount * SHORT_VALUE_BYTES_MAX;
-  const told = sql.fragment`(${ROW_BYTES} + least(sized.bytes, ${shortBytesMax}::integer))`;
   return database.maybeOne(sql.prepared("rows_changes", changesRow)`
-    with changed as (
+    with ${changedCte(tableKey, after)},
+    ${pageCtes(keyCount)}
+    select
+      state.revision,
+      state.schema_revision as "schemaRevision",
+      ${history} as "history",
+      state.deletions_forgotten_to as "deletionsForgottenTo",
+      ${rowsOfPage(keys)} as "rows",
+      (select coalesce(sum(page.told), 0) from page) as "bytes",
+      (select count(*) from changed) > (select count(*) from page) as "more",
+      (
+        select coalesce(json_agg(deletion.position), '[]')::text
+        from tables.row_deletions as deletion
+        where deletion.table_key = ${tableKey}
+          and deletion.revision > ${deleted.since}
+          and deletion.position <= ${deleted.upTo}
+      ) as "deleted"
+    from tables.table_states as state
+    where state.table_key = ${tableKey} and state.company_id = ${companyId}
+  `);
+}
+
+/** `changed`: the rows after a place, one more than a page may have. Values are not unpacked yet. */
+function changedCte(tableKey: number, after: WantedChanges["after"]): SqlFragment {
+  return sql.fragment`
+    changed as (
       select
         "row".*,
         row_number() over in_order as place,
@@ -88,7 +110,15 @@ export async function findChanges(
         limit ${PAGE_ROWS + 1}
       ) as "row"
       window in_order as (order by "row".revision, "row".position)
-    ),
+    )
+  `;
+}
+
+/** `page`: the first of `changed`, as many as a page may have. It has their data and sizes. */
+function pageCtes(keyCount: number): SqlFragment {
+  const shortBytesMax = keyCount * SHORT_VALUE_BYTES_MAX;
+  const told = sql.fragment`(${ROW_BYTES} + least(sized.bytes, ${shortBytesMax}::integer))`;
+  return sql.fragment`
     sized as materialized (
       select changed.*, octet_length(changed.data::text) as bytes
       from changed
@@ -110,45 +140,36 @@ export async function findChanges(
         and measured."toldBefore" < ${PAGE_BYTES}
         and measured."bytesBefore" * ${keyCount}::integer < ${PARSED_BYTES_MAX}
     )
-    select
-      state.revision,
-      state.schema_revision as "schemaRevision",
-      ${history} as "history",
-      state.deletions_forgotten_to as "deletionsForgottenTo",
-      (
-        select coalesce(
-          json_agg(json_build_object(
-            'position', page.position,
-            'revision', page.revision,
-            'values', coalesce(cells.values, '[]'),
-            'large', coalesce(cells.large, '[]')
-          ) order by page.place),
-          '[]'
-        )::text
-        from page
-        cross join lateral (
-          select
-            json_agg(${shortValue(value)} order by cell.place) as values,
-            json_agg(cell.place - 1 order by cell.place)
-              filter (where ${isLargeValue(value)}) as large
-          from (
-            select wanted.place, page.data -> wanted.key as value
-            from unnest(${sql.array(keys, "text")}) with ordinality as wanted (key, place)
-            -- Keeps the value from being taken out of the data once for each of its uses.
-            offset 0
-          ) as cell
-        ) as cells
-      ) as "rows",
-      (select coalesce(sum(page.told), 0) from page) as "bytes",
-      (select count(*) from changed) > (select count(*) from page) as "more",
-      (
-        select coalesce(json_agg(deletion.position), '[]')::text
-        from tables.row_deletions as deletion
-        where deletion.table_key = ${tableKey}
-          and deletion.revision > ${deleted.since}
-          and deletion.position <= ${deleted.upTo}
-      ) as "deleted"
-    from tables.table_states as state
-    where state.table_key = ${tableKey} and state.company_id = ${companyId}
-  `);
+  `;
+}
+
+/** A JSON array of the rows in `page`, each as `changedRow` reads it. */
+function rowsOfPage(keys: readonly string[]): SqlFragment {
+  const value = sql.fragment`cell.value`;
+  return sql.fragment`
+    (
+      select coalesce(
+        json_agg(json_build_object(
+          'position', page.position,
+          'revision', page.revision,
+          'values', coalesce(cells.values, '[]'),
+          'large', coalesce(cells.large, '[]')
+        ) order by page.place),
+        '[]'
+      )::text
+      from page
+      cross join lateral (
+        select
+          json_agg(${shortValue(value)} order by cell.place) as values,
+          json_agg(cell.place - 1 order by cell.place)
+            filter (where ${isLargeValue(value)}) as large
+        from (
+          select wanted.place, page.data -> wanted.key as value
+          from unnest(${sql.array(keys, "text")}) with ordinality as wanted (key, place)
+          -- Keeps the value from being taken out of the data once for each of its uses.
+          offset 0
+        ) as cell
+      ) as cells
+    )
+  `;
 }

@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable, Transaction } from "@workflow/db";
+import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
 import { z } from "zod";
 import { bytesOfOtherTables } from "./row-bytes.ts";
 import type { RowBytesMax } from "./row-bytes.ts";
@@ -51,44 +51,8 @@ export async function insertRowsAtOnce(
   let bytes = 0;
   const ends = datas.map((data) => (bytes += Buffer.byteLength(data)));
   return database.maybeOne(sql.prepared("rows_insert_at_once", insertedRow)`
-    with state as materialized (
-      select
-        locked.table_key,
-        locked.schema_revision,
-        ${history} as history,
-        locked.revision + 1 as revision,
-        locked.max_rows,
-        locked.row_count,
-        locked.row_bytes,
-        ${bytesOfOtherTables(head)} as other_bytes,
-        locked.next_position
-      from tables.table_states as locked
-      where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
-      for update
-    ),
-    room as (
-      select
-        state.*,
-        case
-          when state.schema_revision = ${head.schemaRevision} and state.history = ${head.history}
-            then greatest(
-              least(
-                (
-                  select count(*)
-                  from unnest(${sql.array(ends, "int8")}) as item ("end")
-                  where state.row_bytes + item."end" <= least(
-                    ${bytesMax.table}::bigint,
-                    ${bytesMax.company}::bigint - state.other_bytes
-                  )
-                ),
-                state.max_rows - state.row_count
-              ),
-              0
-            )
-          else 0
-        end as taken
-      from state
-    ),
+    with ${lockedStateCte(head)},
+    ${roomCte(head, ends, bytesMax)},
     changed as (
       update tables.table_states as target
       set
@@ -124,6 +88,60 @@ export async function insertRowsAtOnce(
       now()::timestamptz(3) as "createdAt"
     from room
   `);
+}
+
+/** `state`: the table's state, locked, with the revision of this write. */
+function lockedStateCte(head: TableHead): SqlFragment {
+  return sql.fragment`
+    state as materialized (
+      select
+        locked.table_key,
+        locked.schema_revision,
+        ${history} as history,
+        locked.revision + 1 as revision,
+        locked.max_rows,
+        locked.row_count,
+        locked.row_bytes,
+        ${bytesOfOtherTables(head)} as other_bytes,
+        locked.next_position
+      from tables.table_states as locked
+      where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
+      for update
+    )
+  `;
+}
+
+/**
+ * `room`: the state, and how many of the rows are taken. None is when the head has changed.
+ *
+ * @param ends the bytes of the rows up to each one, which is included
+ */
+function roomCte(head: TableHead, ends: readonly number[], bytesMax: RowBytesMax): SqlFragment {
+  return sql.fragment`
+    room as (
+      select
+        state.*,
+        case
+          when state.schema_revision = ${head.schemaRevision} and state.history = ${head.history}
+            then greatest(
+              least(
+                (
+                  select count(*)
+                  from unnest(${sql.array(ends, "int8")}) as item ("end")
+                  where state.row_bytes + item."end" <= least(
+                    ${bytesMax.table}::bigint,
+                    ${bytesMax.company}::bigint - state.other_bytes
+                  )
+                ),
+                state.max_rows - state.row_count
+              ),
+              0
+            )
+          else 0
+        end as taken
+      from state
+    )
+  `;
 }
 
 /**

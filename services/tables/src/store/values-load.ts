@@ -60,7 +60,37 @@ export async function loadValues(
   });
   // Each number of keys makes another statement.
   return database.one(sql.prepared(`rows_load_values_${keys.length}`, valuesRow)`
-    with stored as (
+    with ${fittingCtes(ofRange, parsedMax)}
+    select
+      ${history} as "history",
+      fitting.bytes,
+      fitting.fits,
+      part.positions,
+      part.values,
+      part."largePositions",
+      char_length(array_to_string(part.values, '')) as "chars"
+    from (
+      select
+        coalesce(json_agg(r.position), '[]')::text as "positions",
+        array[${all(short)}] as "values",
+        array[${all(large)}] as "largePositions"
+      from (
+        select "row".position, ${all(values)}
+        from tables.rows as "row"
+        where ${ofRange} and (select fitting.fits from fitting)
+        order by "row".position
+      ) as r
+    ) as part, fitting
+  `);
+}
+
+/**
+ * `fitting (bytes, fits)`: one row, which says how many bytes the data of a range has, and whether one
+ * statement can parse it. Data is unpacked to be measured only where the estimate leaves that open.
+ */
+function fittingCtes(ofRange: SqlFragment, parsedMax: number): SqlFragment {
+  return sql.fragment`
+    stored as (
       select
         count(*) as count,
         coalesce(sum(${bytesAtMost(sql.fragment`"row".data`)}), 0) as bytes
@@ -86,27 +116,7 @@ export async function loadValues(
         measured.bytes <= ${parsedMax} or measured.count = 1 as fits
       from measured
     )
-    select
-      ${history} as "history",
-      fitting.bytes,
-      fitting.fits,
-      part.positions,
-      part.values,
-      part."largePositions",
-      char_length(array_to_string(part.values, '')) as "chars"
-    from (
-      select
-        coalesce(json_agg(r.position), '[]')::text as "positions",
-        array[${all(short)}] as "values",
-        array[${all(large)}] as "largePositions"
-      from (
-        select "row".position, ${all(values)}
-        from tables.rows as "row"
-        where ${ofRange} and (select fitting.fits from fitting)
-        order by "row".position
-      ) as r
-    ) as part, fitting
-  `);
+  `;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { EventEnvelope } from "@workflow/events";
 import type { NewDelivery, RenderedEvent } from "../store/new-deliveries.ts";
-import type { ClaimedEvent, EventTarget } from "../store/outbound-events.ts";
+import type { ClaimedEvent } from "../store/claim-events.ts";
+import type { EventTarget } from "../store/outbound-events.ts";
 
 /** Deliveries of one statement, which takes some tens of milliseconds, and bytes of bodies that it stores. */
 const DELIVERIES_MAX = 1_000;

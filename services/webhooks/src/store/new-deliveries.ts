@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
 import type { EndpointKey } from "./lanes.ts";
 
@@ -62,24 +62,7 @@ export async function insertDeliveries(
   maxAttempts: number,
 ): Promise<readonly FedLane[]> {
   return queryable.any(sql.prepared("deliveries_insert", madeRow)`
-    with fresh as materialized (
-      select id, event_id, endpoint_id, body_bytes
-      from ${sql.unnest(
-        deliveries.map(({ id, eventId, endpointId, bodyBytes }) => [
-          id,
-          eventId,
-          endpointId,
-          bodyBytes,
-        ]),
-        ["text", "text", "text", "int4"],
-      )} as fresh (id, event_id, endpoint_id, body_bytes)
-    ), rendered as materialized (
-      select id, body
-      from ${sql.unnest(
-        events.map(({ id, body }) => [id, body]),
-        ["text", "text"],
-      )} as rendered (id, body)
-    ), locked as materialized (
+    with ${givenCtes(events, deliveries)}, locked as materialized (
       select endpoint_id, company_id, case when leased_until > now() then owner end as owner
       from webhooks.lanes
       where endpoint_id in (select endpoint_id from fresh)
@@ -115,4 +98,31 @@ export async function insertDeliveries(
     from locked
     where locked.endpoint_id in (select endpoint_id from made)
   `);
+}
+
+/** `fresh`: the deliveries to be made, and `rendered`: the bodies of their events. */
+function givenCtes(
+  events: readonly RenderedEvent[],
+  deliveries: readonly NewDelivery[],
+): SqlFragment {
+  return sql.fragment`
+    fresh as materialized (
+      select id, event_id, endpoint_id, body_bytes
+      from ${sql.unnest(
+        deliveries.map(({ id, eventId, endpointId, bodyBytes }) => [
+          id,
+          eventId,
+          endpointId,
+          bodyBytes,
+        ]),
+        ["text", "text", "text", "int4"],
+      )} as fresh (id, event_id, endpoint_id, body_bytes)
+    ), rendered as materialized (
+      select id, body
+      from ${sql.unnest(
+        events.map(({ id, body }) => [id, body]),
+        ["text", "text"],
+      )} as rendered (id, body)
+    )
+  `;
 }

@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Transaction } from "@workflow/db";
+import type { SqlFragment, Transaction } from "@workflow/db";
 import type { WorkflowContent } from "../domain/content.ts";
 import { refuseTakenName } from "./tools.ts";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
@@ -35,21 +35,7 @@ export async function replaceContent(
     with moment as materialized (
       select clock_timestamp() as at
     ),
-    archived_version as (
-      insert into workflows.workflow_versions (
-        workflow_id, version, company_id, name, description, trigger, steps, input_schema,
-        output_schema, settings, canvas_state, content_bytes, change_summary, created_at, archived_at
-      )
-      select
-        old.id, old.version, old.company_id, old.name, old.description, old.trigger, old.steps,
-        old.input_schema, old.output_schema, old.settings, old.canvas_state, old.content_bytes,
-        old.change_summary, old.version_created_at, moment.at
-      from workflows.workflows as old, moment
-      where old.id = ${key.workflowId}
-        and old.company_id = ${key.companyId}
-        and (old.status = 'active' or (${newVersion === "always"} and old.status <> 'archived'))
-      returning 1 as step
-    ),
+    ${archivedVersionCte(key, newVersion)},
     step as (
       select count(*)::integer as size from archived_version
     )
@@ -83,4 +69,28 @@ export async function replaceContent(
   `,
     )
     .catch(refuseTakenName);
+}
+
+/** `archived_version (step)`: one row when the old version went to the history, else none. */
+function archivedVersionCte(
+  key: WorkflowKey,
+  newVersion: ContentChange["newVersion"],
+): SqlFragment {
+  return sql.fragment`
+    archived_version as (
+      insert into workflows.workflow_versions (
+        workflow_id, version, company_id, name, description, trigger, steps, input_schema,
+        output_schema, settings, canvas_state, content_bytes, change_summary, created_at, archived_at
+      )
+      select
+        old.id, old.version, old.company_id, old.name, old.description, old.trigger, old.steps,
+        old.input_schema, old.output_schema, old.settings, old.canvas_state, old.content_bytes,
+        old.change_summary, old.version_created_at, moment.at
+      from workflows.workflows as old, moment
+      where old.id = ${key.workflowId}
+        and old.company_id = ${key.companyId}
+        and (old.status = 'active' or (${newVersion === "always"} and old.status <> 'archived'))
+      returning 1 as step
+    )
+  `;
 }
