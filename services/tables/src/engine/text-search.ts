@@ -18,6 +18,13 @@ interface Chunk {
   readonly starts: Int32Array;
 }
 
+/** A search whose text is folded as the texts are. */
+interface FoldedSearch {
+  readonly match: TextMatch;
+  readonly needle: string;
+  readonly negated: boolean;
+}
+
 /**
  * Searches a growing list of texts without regard to case. Chunks are joined at their first search, and again after
  * one of their texts has changed. 100,000 texts of 40 characters take 3 ms; `includes` on each takes 8.
@@ -52,13 +59,14 @@ export class TextSearch {
    */
   *narrow(match: TextMatch, text: string, negated: boolean, mask: Uint8Array): Steps {
     const needle = fold(text);
+    const search: FoldedSearch = { match, needle, negated };
     let candidate = mask.indexOf(1);
     while (candidate !== -1 && candidate < this.#texts.length) {
       const place = candidate >>> CHUNK_BITS;
       const end = Math.min((place + 1) << CHUNK_BITS, this.#texts.length);
       const few = candidatesUpTo(mask, candidate, end);
       if (few === null && !needle.includes(SEPARATOR)) {
-        this.#narrowChunk(place, match, needle, negated, mask.subarray(place << CHUNK_BITS, end));
+        this.#narrowChunk(place, search, mask.subarray(place << CHUNK_BITS, end));
       } else {
         for (const index of few ?? indexesFrom(candidate, end)) {
           if (matches(match, this.#texts[index] ?? "", needle) === negated) mask[index] = 0;
@@ -69,13 +77,7 @@ export class TextSearch {
     }
   }
 
-  #narrowChunk(
-    place: number,
-    match: TextMatch,
-    needle: string,
-    negated: boolean,
-    mask: Uint8Array,
-  ): void {
+  #narrowChunk(place: number, { match, needle, negated }: FoldedSearch, mask: Uint8Array): void {
     const { joined, starts } = this.#chunkAt(place);
     const before = match === "equals" || match === "starts_with" ? SEPARATOR : "";
     const after = match === "equals" || match === "ends_with" ? SEPARATOR : "";
