@@ -68,12 +68,27 @@ export function createClient(baseUrl: string, apiKey: string): Client {
     async activate(name, steps, more = {}) {
       const definition = { name, trigger: { type: "api" }, steps, ...more };
       const id = String((await client.must("POST", "/workflows", definition)).data["id"]);
-      await client.must("POST", `/workflows/${id}/activate`, {});
+      await untilActive(client, `/workflows/${id}`);
       return id;
     },
     close: () => agent.destroy(),
   };
   return client;
+}
+
+/** Activates a workflow. An activation that was answered with 503 may have been recorded, and is refused then. */
+async function untilActive(client: Client, path: string): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const { status, error } = await client.call("POST", `${path}/activate`, {});
+    if (status < 400) return;
+    if (status !== 503 || performance.now() > giveUpAt) {
+      throw new Error(`POST ${path}/activate answered ${status}: ${JSON.stringify(error)}`);
+    }
+    const { data } = await client.must("GET", path);
+    if (data["status"] === "active") return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
 }
 
 /** Sends one request on a connection of its own, or on one that is free. */

@@ -54,16 +54,16 @@ const http: BlockSource = {
         number("timeoutMs", {
           title: "Timeout",
           schema: z.int().min(1).max(600_000),
-          description: "How long the answer may take, in milliseconds; 30000 where it is not given",
+          description: "The time for the answer in milliseconds; 30000 by default",
         }),
         list("successStatuses", {
           of: z.union([z.int().min(100).max(599), z.enum(["1xx", "2xx", "3xx", "4xx", "5xx"])]),
           min: 1,
-          description: "Statuses that count as success; 2xx where none are given",
+          description: "Statuses that count as success; 2xx by default",
         }),
         number("followRedirects", {
           schema: z.int().min(0).max(10),
-          description: "How many redirects are followed; 0 where it is not given",
+          description: "The most redirects to follow; 0 by default",
         }),
       ],
       outputs: ["status", "headers", "body"],
@@ -93,7 +93,7 @@ const table: BlockSource = {
         }),
         text("sort", { description: "Id of the column to sort by" }),
         choice("order", ["asc", "desc"], {
-          description: "Direction of the sort; asc where none is given",
+          description: "The direction of the sort; asc by default",
         }),
         number("limit", {
           schema: z.int().min(1).max(100),
@@ -112,7 +112,8 @@ const table: BlockSource = {
         rowId,
         data,
         flag("merge", {
-          description: "Whether values that data does not name stay; otherwise they go",
+          description:
+            "Whether values that data does not name are kept; otherwise they are removed",
         }),
       ],
       outputs: ROW,
@@ -141,7 +142,7 @@ const jsonBlock: BlockSource = {
         json("value", { schema: ANY, required: true, description: "The value to write" }),
         number("indent", {
           schema: z.int().min(0).max(10),
-          description: "Spaces by which each level is indented; none where it is not given",
+          description: "The spaces that indent each level; none by default",
         }),
       ],
       outputs: ["text"],
@@ -220,7 +221,7 @@ const digest: readonly ActionInput[] = [
   }),
   longText("text", { required: true, description: "What to hash, as UTF-8" }),
   choice("encoding", ["hex", "base64", "base64url"], {
-    description: "How the digest is written; hex where none is given",
+    description: "The encoding of the digest; hex by default",
   }),
 ];
 
@@ -258,7 +259,7 @@ const workflow: BlockSource = {
       required: true,
       description: "The workflow to run",
     }),
-    json("input", { description: "The run's input; an empty object where none is given" }),
+    json("input", { description: "The run's input; an empty object by default" }),
     flag("wait", {
       description:
         "Whether the step waits for the run's end and returns its output; true where it is not given",

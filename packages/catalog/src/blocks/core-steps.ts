@@ -39,7 +39,7 @@ const email: BlockSource = {
     addresses("to", { required: true }),
     addresses("cc", { title: "CC" }),
     addresses("bcc", { title: "BCC" }),
-    text("from", { description: "The sender; the installation's where none is given" }),
+    text("from", { description: "The sender; the installation's by default" }),
     addresses("replyTo", { title: "Reply to" }),
     text("subject", { required: true, description: "One line" }),
     text("text", {
@@ -70,7 +70,7 @@ const email: BlockSource = {
 const transform: BlockSource = {
   type: "transform",
   name: "Transform",
-  description: "Makes a value: by a mapping with templates, or by a JSONata expression.",
+  description: "Computes a value by a mapping with templates or by a JSONata expression.",
   kind: "core",
   category: "data",
   inputs: [
@@ -126,7 +126,7 @@ const parallel: BlockSource = {
   category: "flow",
   inputs: [
     choice("strategy", ["wait-all", "wait-all-settled", "wait-any", "fail-fast"], {
-      description: "When it ends; wait-all where it is not given",
+      description: "When the step ends; wait-all by default",
     }),
     number("concurrency", {
       schema: z.int().min(1).max(100),
@@ -150,7 +150,7 @@ const parallel: BlockSource = {
       of: ANY,
       control: "code",
       ...insteadOf("branches"),
-      description: "The array for each of whose items the steps run",
+      description: "The steps run for each item of this array",
     }),
     steps("steps", {
       onlyWith: "forEach",
@@ -164,7 +164,7 @@ const parallel: BlockSource = {
 const loop: BlockSource = {
   type: "loop",
   name: "Loop",
-  description: "Repeats its steps: for each of some items, a number of times, or while it should.",
+  description: "Repeats its steps for each item, a number of times, or while a condition holds.",
   kind: "core",
   category: "flow",
   inputs: [
@@ -172,7 +172,7 @@ const loop: BlockSource = {
       of: ANY,
       control: "code",
       ...insteadOf("count", "while"),
-      description: "The array that is gone through, {{loop.item}} is the item",
+      description: "The array to iterate over; {{loop.item}} is the current item",
     }),
     number("count", {
       schema: z.int().min(0),
@@ -182,12 +182,12 @@ const loop: BlockSource = {
     json("while", {
       schema: ANY,
       ...insteadOf("items", "count"),
-      description: "A condition that is looked at before each iteration",
+      description: "A condition that is evaluated before each iteration",
     }),
     steps("steps", { required: true, description: "Steps, run in this order" }),
     number("maxIterations", {
       schema: z.int().min(1).max(100_000),
-      description: "The step fails when it would go round more often; 1000 where it is not given",
+      description: "The step fails when it needs more iterations; 1000 where it is not given",
     }),
   ],
 };
@@ -212,7 +212,7 @@ const agent: BlockSource = {
 const delay: BlockSource = {
   type: "delay",
   name: "Delay",
-  description: "Waits: for some time, or until a point in time; exactly one of them.",
+  description: "Waits for a time or until a moment; exactly one of them.",
   kind: "core",
   category: "flow",
   inputs: [
@@ -224,7 +224,7 @@ const delay: BlockSource = {
     }),
     text("until", {
       ...insteadOf("durationMs"),
-      description: "Until when, an ISO timestamp; one without an offset is UTC",
+      description: "The moment, as an ISO timestamp; UTC without an offset",
     }),
   ],
   outputs: ["resumedAt"],
@@ -248,15 +248,15 @@ const approval: BlockSource = {
         roles: z.array(z.enum(["owner", "admin", "member", "viewer"])).optional(),
         apiKeys: z.array(z.string()).optional(),
       }),
-      description: "Who alone may decide; without it everyone who may execute workflows",
+      description: "Who may decide; everyone who may execute workflows by default",
     }),
     number("timeoutMs", {
       title: "Timeout",
       schema: z.int().min(1).max(YEAR_MS),
-      description: "How long people have to decide, in milliseconds; without it for ever",
+      description: "The time to decide in milliseconds; unlimited by default",
     }),
     choice("onTimeout", ["fail", "approve", "reject"], {
-      description: "What happens when nobody has decided by then; fail where it is not given",
+      description: "What happens when nobody has decided by then; fail by default",
     }),
     json("form", { description: "JSON Schema of the data that comes with a decision" }),
   ],

@@ -11,7 +11,7 @@ function fixed(key: string, id: string, label: string): ActionInput {
 
 const path = text("path", {
   required: true,
-  description: "Tells webhook triggers apart; events of a provider come whatever it is",
+  description: "Tells webhook triggers apart; provider events arrive under any path",
 });
 
 const api: BlockSource = {
@@ -57,14 +57,14 @@ const schedule: BlockSource = {
       title: "Time zone",
       description: "IANA time zone; UTC where none is given",
     }),
-    flag("enabled", { description: "Whether it fires; true where it is not given" }),
+    flag("enabled", { description: "Whether the schedule fires; true by default" }),
     json("input", { description: "The input of its runs" }),
     choice("overlap", ["allow", "skip"], {
-      description: "The rule while a run is still going on; allow by default",
+      description: "What happens while an earlier run is active; allow by default",
     }),
     choice("catchUp", ["none", "last"], {
       title: "Catch up",
-      description: "Which missed firing is made up for; none where it is not given",
+      description: "Which missed firings are made up for; none by default",
     }),
   ],
 };
@@ -81,7 +81,7 @@ const tableRow: BlockSource = {
     list("events", {
       of: z.enum(["row_created", "row_updated", "row_deleted"]),
       min: 1,
-      description: "Which changes count; all where none are given",
+      description: "Which changes count; all by default",
     }),
   ],
   outputs: ["event", "tableId", "rowId", "position", "data", "previousData"],
@@ -96,7 +96,7 @@ const customWebhook: BlockSource = {
   inputs: [
     fixed("type", "webhook", "Webhook"),
     choice("provider", [{ id: "custom", label: "Any sender" }]),
-    { ...path, description: "Last part of the address, best something nobody guesses" },
+    { ...path, description: "The last part of the address; choose one that is hard to guess" },
   ],
 };
 

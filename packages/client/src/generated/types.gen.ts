@@ -1839,7 +1839,7 @@ export type TransformStep = {
 };
 
 /**
- * Takes the first branch whose condition holds: either branches, or if and then; with else for when none holds. The output is {branch}, the id of the branch taken (then and else are ids too).
+ * Runs the first branch whose condition holds: give either branches, or if and then; else runs when no condition holds. The output is {branch}, the id of that branch (then and else are ids, too).
  */
 export type ConditionStep = {
   /**
@@ -1927,7 +1927,7 @@ export type ParallelStep = {
   action?: string;
   config: unknown & {
     /**
-     * When it ends: wait-all when all have ended, failing with the first failure; wait-all-settled when all have ended, without failing; wait-any with the first that ends well; fail-fast when all have ended well or with the first failure. What still runs then is cancelled
+     * When the step ends: wait-all when all have ended, failing with the first failure; wait-all-settled when all have ended, without failing; wait-any with the first success; fail-fast when all have succeeded or with the first failure. Whatever still runs then is cancelled
      */
     strategy?: "wait-all" | "wait-all-settled" | "wait-any" | "fail-fast";
     /**
@@ -1951,7 +1951,7 @@ export type ParallelStep = {
       [key: string]: unknown;
     }>;
     /**
-     * The array for each of whose items the steps run
+     * The steps run for each item of this array
      */
     forEach?: Array<unknown> | string;
     /**
@@ -2002,7 +2002,7 @@ export type LoopStep = {
   action?: string;
   config: unknown & {
     /**
-     * The array that is gone through, {{loop.item}} is the item
+     * The array to iterate over; {{loop.item}} is the current item
      */
     items?: Array<unknown> | string;
     /**
@@ -2010,7 +2010,7 @@ export type LoopStep = {
      */
     count?: number | string;
     /**
-     * A condition that is looked at before each iteration
+     * A condition that is evaluated before each iteration
      */
     while?: Condition;
     /**
@@ -2018,7 +2018,7 @@ export type LoopStep = {
      */
     steps: Array<Step>;
     /**
-     * The step fails when it would go round more often
+     * The step fails when it needs more iterations
      */
     maxIterations?: number;
     [key: string]: unknown;
@@ -2139,7 +2139,7 @@ export type DelayStep = {
      */
     durationMs?: number | string;
     /**
-     * Until when, an ISO timestamp; one without an offset is UTC
+     * The moment, as an ISO timestamp; UTC without an offset
      */
     until?: string;
     [key: string]: unknown;
@@ -2186,7 +2186,7 @@ export type ApprovalStep = {
   action?: string;
   config: {
     /**
-     * Who alone may decide: users by id or e-mail address, roles (owner, admin, member, viewer) and API keys by id; without it everyone who may execute workflows
+     * Who alone may decide: users by id or e-mail address, roles (owner, admin, member, viewer) and API keys by id; by default everyone who may execute workflows
      */
     approvers?: {
       /**
@@ -2204,7 +2204,7 @@ export type ApprovalStep = {
       [key: string]: unknown;
     };
     /**
-     * How long people have to decide; without it for ever
+     * The time to decide in milliseconds; unlimited by default
      */
     timeoutMs?: number;
     /**
@@ -2269,7 +2269,7 @@ export type WorkflowStep = {
      */
     workflowId: string | string;
     /**
-     * The run's input; an empty object where none is given
+     * The run's input; an empty object by default
      */
     input?:
       | {

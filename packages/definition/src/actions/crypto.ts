@@ -15,7 +15,7 @@ const shared = {
   text: text("What to hash, as UTF-8"),
   encoding: templatableText(z.enum(DIGEST_ENCODINGS))
     .optional()
-    .meta({ description: "How the digest is written; hex where none is given" }),
+    .meta({ description: "The encoding of the digest; hex by default" }),
 };
 
 export const cryptoHash: ActionDefinition = {

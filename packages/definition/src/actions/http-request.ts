@@ -78,7 +78,7 @@ export const httpRequest: ActionDefinition = {
     }),
     timeoutMs: templatable(z.int().min(1).max(TIMEOUT_MS_MAX))
       .nullish()
-      .meta({ description: "How long the answer may take; 30000 where it is not given" }),
+      .meta({ description: "The time for the answer in milliseconds; 30000 by default" }),
     successStatuses: templatable(z.array(templatableText(successStatus)).min(1))
       .nullish()
       .meta({
@@ -86,7 +86,7 @@ export const httpRequest: ActionDefinition = {
       }),
     followRedirects: templatable(z.int().min(0).max(REDIRECTS_MAX))
       .nullish()
-      .meta({ description: "How many redirects are followed; 0 where it is not given" }),
+      .meta({ description: "The most redirects to follow; 0 by default" }),
   }),
 };
 

@@ -21,7 +21,7 @@ export const jsonStringify: ActionDefinition = {
     value: anyValue("The value to write"),
     indent: templatable(z.int().min(0).max(INDENT_MAX))
       .optional()
-      .meta({ description: "Spaces by which each level is indented; none where it is not given" }),
+      .meta({ description: "The spaces that indent each level; none by default" }),
   }),
   outputs: ["text"],
 };

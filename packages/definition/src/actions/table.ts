@@ -23,7 +23,7 @@ export const tableQuery: ActionDefinition = {
     sort: text("Id of the column to sort by").optional(),
     order: templatableText(z.enum(["asc", "desc"]))
       .optional()
-      .meta({ description: "Direction of the sort; asc where none is given" }),
+      .meta({ description: "The direction of the sort; asc by default" }),
     limit: templatable(z.int().min(1).max(ROWS_MAX))
       .optional()
       .meta({ description: "Rows to return; 50 where none is given" }),
@@ -50,7 +50,9 @@ export const tableUpdate: ActionDefinition = {
     data,
     merge: templatable(z.boolean())
       .optional()
-      .meta({ description: "Whether values that data does not name stay; otherwise they go" }),
+      .meta({
+        description: "Whether values that data does not name are kept; otherwise they are removed",
+      }),
   }),
   outputs: ["id", "data", "position", "createdAt", "updatedAt"],
 };

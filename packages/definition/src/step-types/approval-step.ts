@@ -44,14 +44,14 @@ const options = z.looseObject({
     })
     .optional()
     .meta({
-      description: `Who alone may decide: users by id or e-mail address, roles (${ROLES.join(", ")}) and API keys by id; without it everyone who may execute workflows`,
+      description: `Who alone may decide: users by id or e-mail address, roles (${ROLES.join(", ")}) and API keys by id; by default everyone who may execute workflows`,
     }),
   timeoutMs: z
     .int()
     .min(1)
     .max(DEFINITION_LIMITS.delayMsMax)
     .optional()
-    .meta({ description: "How long people have to decide; without it for ever" }),
+    .meta({ description: "The time to decide in milliseconds; unlimited by default" }),
   onTimeout: z
     .enum(["fail", "approve", "reject"])
     .default("fail")

@@ -40,7 +40,7 @@ export const conditionStep: StepType = {
   type: "condition",
   title: "Condition",
   description:
-    "Takes the first branch whose condition holds: either branches, or if and then; with else for when none holds. The output is {branch}, the id of the branch taken (then and else are ids too).",
+    "Runs the first branch whose condition holds: give either branches, or if and then; else runs when no condition holds. The output is {branch}, the id of that branch (then and else are ids, too).",
   configSchema,
   inheritsRetry: false,
 

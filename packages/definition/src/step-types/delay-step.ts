@@ -17,7 +17,7 @@ const configSchema = z
         error: "must be an ISO timestamp such as 2026-01-31T09:00:00Z, or a template",
       })
       .optional()
-      .meta({ description: "Until when, an ISO timestamp; one without an offset is UTC" }),
+      .meta({ description: "The moment, as an ISO timestamp; UTC without an offset" }),
   })
   .refine((config) => (config.durationMs === undefined) !== (config.until === undefined), {
     error: "a delay has exactly one of durationMs and until",

@@ -17,17 +17,17 @@ const maxIterations = z
   .min(1)
   .max(DEFINITION_LIMITS.loopIterationsMax)
   .default(1_000)
-  .meta({ description: "The step fails when it would go round more often" });
+  .meta({ description: "The step fails when it needs more iterations" });
 
 const configSchema = z
   .looseObject({
     items: templatable(z.array(z.unknown()))
       .optional()
-      .meta({ description: "The array that is gone through, {{loop.item}} is the item" }),
+      .meta({ description: "The array to iterate over; {{loop.item}} is the current item" }),
     count: templatable(z.int().min(0)).optional().meta({ description: "How often the steps run" }),
     while: conditionConfig
       .optional()
-      .meta({ description: "A condition that is looked at before each iteration" }),
+      .meta({ description: "A condition that is evaluated before each iteration" }),
     steps: stepList,
     maxIterations,
   })

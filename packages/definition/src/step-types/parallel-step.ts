@@ -21,7 +21,7 @@ const options = z.looseObject({
     .default("wait-all")
     .meta({
       description:
-        "When it ends: wait-all when all have ended, failing with the first failure; wait-all-settled when all have ended, without failing; wait-any with the first that ends well; fail-fast when all have ended well or with the first failure. What still runs then is cancelled",
+        "When the step ends: wait-all when all have ended, failing with the first failure; wait-all-settled when all have ended, without failing; wait-any with the first success; fail-fast when all have succeeded or with the first failure. Whatever still runs then is cancelled",
     }),
   concurrency: z
     .int()
@@ -42,7 +42,7 @@ const configSchema = options
     branches: z.array(branchSchema).max(DEFINITION_LIMITS.branchesMax).optional(),
     forEach: templatable(z.array(z.unknown()).max(DEFINITION_LIMITS.forEachItemsMax))
       .optional()
-      .meta({ description: "The array for each of whose items the steps run" }),
+      .meta({ description: "The steps run for each item of this array" }),
     steps: stepList.optional().meta({ description: "Steps for each item; only with forEach" }),
   })
   .refine((config) => (config.branches === undefined) !== (config.forEach === undefined), {

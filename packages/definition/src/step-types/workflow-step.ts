@@ -12,7 +12,7 @@ const configSchema = z.looseObject({
   }),
   input: templatable(z.record(z.string(), z.unknown()))
     .optional()
-    .meta({ description: "The run's input; an empty object where none is given" }),
+    .meta({ description: "The run's input; an empty object by default" }),
   wait: z
     .boolean()
     .default(true)
