@@ -100,8 +100,8 @@ export function placeIn(
 }
 
 /** The smallest value that a schema describes, as far as a test can guess. */
-function sampleOf(given: JsonSchema, resolve: ApiDocument["resolve"]): unknown {
-  const [schema = {}] = alternativesOf(resolve(given), resolve);
+export function sampleOf(given: JsonSchema, resolve: ApiDocument["resolve"]): unknown {
+  const [schema = {}] = wholeAlternativesOf(resolve(given), resolve);
   if (schema.const !== undefined) return schema.const;
   // Many schemas have no type.
   if (schema.enum?.[0] !== undefined) return schema.enum[0];
@@ -120,9 +120,16 @@ function sampleOf(given: JsonSchema, resolve: ApiDocument["resolve"]): unknown {
   }
   const [sample] = schema.examples ?? [];
   if (sample !== undefined) return structuredClone(sample);
-  if (type === "string") return "x".repeat(schema.minLength ?? 1);
+  if (type === "string") return sampleTextOf(schema);
   if (type === "number" || type === "integer") return schema.minimum ?? 1;
   return true;
+}
+
+const SAMPLE_TEXTS = ["0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a99", "https://nobody.example/"];
+
+function sampleTextOf({ minLength = 1, format, pattern = "" }: JsonSchema): string {
+  const texts = format === "uuid" ? SAMPLE_TEXTS : ["x".repeat(minLength), ...SAMPLE_TEXTS];
+  return texts.find((text) => new RegExp(pattern).test(text)) ?? "x";
 }
 
 /** The schemas of which a value has to fit one, structured ones first. */
@@ -133,9 +140,32 @@ export function alternativesOf(
   const parts = schema.anyOf ?? schema.oneOf ?? schema.allOf;
   if (parts === undefined) return [schema];
   const all = parts.flatMap((part) => alternativesOf(resolve(part), resolve));
-  const isStructured = ({ properties, items, additionalProperties }: JsonSchema): boolean =>
-    properties !== undefined || items !== undefined || typeof additionalProperties === "object";
   return [...all.filter(isStructured), ...all.filter((each) => !isStructured(each))];
+}
+
+/** As `alternativesOf`; each has the members that the schema describes beside its alternatives, too. */
+export function wholeAlternativesOf(
+  schema: JsonSchema,
+  resolve: ApiDocument["resolve"],
+): readonly JsonSchema[] {
+  const { anyOf, oneOf, allOf } = schema;
+  const parts = anyOf ?? oneOf ?? allOf;
+  if (parts === undefined) return [schema];
+  const nested = parts.flatMap((part) => wholeAlternativesOf(resolve(part), resolve));
+  const all = nested.map((part) => withMembersOf(schema, part));
+  return [...all.filter(isStructured), ...all.filter((each) => !isStructured(each))];
+}
+
+function withMembersOf(whole: JsonSchema, part: JsonSchema): JsonSchema {
+  const { properties, required = [], additionalProperties } = whole;
+  if (properties === undefined) return part;
+  return {
+    ...(additionalProperties !== undefined && { additionalProperties }),
+    ...part,
+    type: "object",
+    properties: { ...part.properties, ...properties },
+    required: [...required, ...(part.required ?? [])],
+  };
 }
 
 function memberOf(schema: JsonSchema, name: string, resolve: ApiDocument["resolve"]): JsonSchema {
@@ -146,6 +176,12 @@ function memberOf(schema: JsonSchema, name: string, resolve: ApiDocument["resolv
     if (typeof found === "object") return resolve(found);
   }
   return {};
+}
+
+function isStructured({ properties, items, additionalProperties }: JsonSchema): boolean {
+  return (
+    properties !== undefined || items !== undefined || typeof additionalProperties === "object"
+  );
 }
 
 function isJson(value: unknown): value is Json {

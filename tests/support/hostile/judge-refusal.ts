@@ -83,7 +83,11 @@ export function namesField({ place }: Attack, answer: RawAnswer): boolean {
   const { error } = refusal.safeParse(parse(answer.text)).data ?? {};
   if (place === null || !["BAD_REQUEST", "VALIDATION_ERROR"].includes(error?.code ?? ""))
     return true;
-  return namedBy(answer).some((path) => isAbout(path, place));
+  const { details } = error ?? {};
+  return (violations.safeParse(details).data ?? []).some(({ path, message }) =>
+    // What members have to be together is about the body, and the words say which ones.
+    path.length === 0 ? message.split(/\W+/).includes(place[0] ?? "") : isAbout(path, place),
+  );
 }
 
 /** Whether one path is in the other. */

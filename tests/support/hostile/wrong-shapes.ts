@@ -1,14 +1,16 @@
 import type { Route } from "@workflow/service-gateway/routes";
 import type { ApiDocument } from "../api-document.ts";
-import { placeIn, placesOf, sampleIn, withoutPlace } from "../body-positions.ts";
+import { placeIn, sampleIn, withoutPlace } from "../body-positions.ts";
 import { NO_OBJECTS } from "../hostile-values.ts";
 import type { LiveRequest } from "../live-requests.ts";
 import { addressOf, textOf, unchanged } from "./attacks.ts";
 import type { Attack, Write, WrittenRequest } from "./attacks.ts";
+import { fieldsOf, keyOf } from "./described-forms.ts";
+import type { FormField } from "./described-forms.ts";
 import type { DescribedRequests } from "./described-requests.ts";
 
 /** What tells whether a request has the described shape. */
-interface Descriptions {
+export interface Descriptions {
   readonly document: ApiDocument;
   readonly described: DescribedRequests;
 }
@@ -61,41 +63,84 @@ function wholeBodies(route: Route): Attack[] {
 /** Values that are described for no place, but for others. */
 const OF_EACH_TYPE = ['"x"', "7", "true", "[]", "{}", "null"];
 
-/** Each field with a value that it is not described to have, and without it where it is described to be needed. */
-function mistypedFields(
+/**
+ * Each field with a value that it is not described to have, and without it where it is described to be needed. A field
+ * that several forms of a value share is tried in one of them.
+ */
+function mistypedFields(descriptions: Descriptions, route: Route, live: LiveRequest): Attack[] {
+  const found = attacksByField(descriptions, route, live);
+  return [...found.values()].flatMap(({ attacks }) => attacks ?? []);
+}
+
+/** The places of a route's body that no request can try, since its description allows no good value there. */
+export function untriedFields(
+  descriptions: Descriptions,
+  route: Route,
+  live: LiveRequest,
+): readonly string[] {
+  const found = attacksByField(descriptions, route, live);
+  return [...found.values()].flatMap(({ name, attacks }) => (attacks === null ? [name] : []));
+}
+
+/** The place of a field, and the attacks on it: null where even a value of the described kind is wrong. */
+interface TriedField {
+  readonly name: string;
+  readonly attacks: Attack[] | null;
+}
+
+function attacksByField(
+  descriptions: Descriptions,
+  route: Route,
+  live: LiveRequest,
+): Map<string, TriedField> {
+  const { document } = descriptions;
+  const { body: schema } = document.operationOf(route);
+  const found = new Map<string, TriedField>();
+  if (schema === undefined) return found;
+  for (const field of fieldsOf(document, schema)) {
+    const key = keyOf(field);
+    if ((found.get(key)?.attacks ?? null) !== null) continue;
+    const name = [...field.form.place, ...field.place].join(".");
+    const numbered = { ...field, number: found.size };
+    found.set(key, { name, attacks: attacksOnField(descriptions, route, live, numbered) });
+  }
+  return found;
+}
+
+/** The number decides which of several wrong values is tried. */
+type NumberedField = FormField & { readonly number: number };
+
+/** Null where even a value of the described kind is wrong: that tells nothing of the place. */
+function attacksOnField(
   { document, described }: Descriptions,
   route: Route,
   live: LiveRequest,
-): Attack[] {
-  const { body: schema } = document.operationOf(route);
-  if (schema === undefined) return [];
-  return placesOf(document, schema, live.body).flatMap((place, field) => {
-    const writeWith = (json: string) => (given: LiveRequest) => ({
+  { form, place, number }: NumberedField,
+): Attack[] | null {
+  const { schema } = form;
+  const writer =
+    (toText: (value: unknown) => string): Write =>
+    (given) => ({
       path: addressOf(route, given),
-      body: placeIn(document, schema, given.body, { place, json }),
+      body: form.write(given.body, toText(form.valueIn(given.body))),
     });
-    const sample: Write = (given) => ({
-      path: addressOf(route, given),
-      body: sampleIn(document, schema, given.body, place),
-    });
-    const without: Write = (given) => {
-      const { path, body = "" } = sample(given);
-      return { path, body: withoutPlace(body, place) };
-    };
-    const isWrong = (write: Write): boolean => described.refuse(route, write(live));
-    // What is wrong already tells nothing of the place.
-    if (isWrong(sample)) return [];
-    const types = OF_EACH_TYPE.map((_, index) => OF_EACH_TYPE[(index + field) % 6] ?? "null");
-    const wrong = types.find((json) => isWrong(writeWith(json)));
-    const name = `body ${place.join(".")}`;
-    const attack = { route, place, toControl: sample };
-    return [
-      ...(wrong === undefined
-        ? []
-        : [{ ...attack, name: `${name}: the wrong type ${wrong}`, toRequest: writeWith(wrong) }]),
-      ...(isWrong(without) ? [{ ...attack, name: `${name}: missing`, toRequest: without }] : []),
-    ];
-  });
+  const writeWith = (json: string): Write =>
+    writer((value) => placeIn(document, schema, value, { place, json }));
+  const sample = writer((value) => sampleIn(document, schema, value, place));
+  const without = writer((value) => withoutPlace(sampleIn(document, schema, value, place), place));
+  const isWrong = (write: Write): boolean => described.refuse(route, write(live));
+  if (isWrong(sample)) return null;
+  const types = OF_EACH_TYPE.map((_, index) => OF_EACH_TYPE[(index + number) % 6] ?? "null");
+  const wrong = types.find((json) => isWrong(writeWith(json)));
+  const whole = [...form.place, ...place];
+  const name = `body ${whole.join(".")}${form.name}`;
+  const attack = { route, place: whole, toControl: sample };
+  return [
+    ...(wrong === undefined
+      ? []
+      : [{ ...attack, name: `${name}: the wrong type ${wrong}`, toRequest: writeWith(wrong) }]),
+    ...(isWrong(without) ? [{ ...attack, name: `${name}: missing`, toRequest: without }] : []),
+  ];
 }
 
 /** Texts that are described for no parameter, but for others. */
