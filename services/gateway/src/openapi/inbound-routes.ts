@@ -148,14 +148,12 @@ export const INBOUND_ERRORS = {
   },
   InboundNoJson: {
     status: 400,
-    description:
-      "The body is no JSON object, or the event's id has more than 255 characters. Do not send it again.",
+    description: "The body is no JSON object. Do not send it again.",
     example: "Invalid JSON",
   },
   InboundInvalid: {
     status: 400,
-    description:
-      "The body is none of the sender's events, or an event's id has more than 255 characters. Do not send it again.",
+    description: "The body is none of the sender's events. Do not send it again.",
     example: "Invalid payload",
   },
   InboundUnsigned: {
