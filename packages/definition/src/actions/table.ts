@@ -48,11 +48,9 @@ export const tableUpdate: ActionDefinition = {
     tableId,
     rowId,
     data,
-    merge: templatable(z.boolean())
-      .optional()
-      .meta({
-        description: "Whether values that data does not name are kept; otherwise they are removed",
-      }),
+    merge: templatable(z.boolean()).optional().meta({
+      description: "Whether values that data does not name are kept; otherwise they are removed",
+    }),
   }),
   outputs: ["id", "data", "position", "createdAt", "updatedAt"],
 };
