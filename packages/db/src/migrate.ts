@@ -110,6 +110,7 @@ async function apply(client: Client, service: ServiceSchema, file: MigrationFile
     // Unqualified names in a file belong to the service's own schema.
     await client.query(`set ${inTransaction ? "local " : ""}search_path to ${service.schema}`);
     await client.query(`set ${inTransaction ? "local " : ""}lock_timeout to '${LOCK_TIMEOUT}'`);
+    if (!inTransaction) await dropLeftOverIndex(client, service, file);
     await client.query(file.text);
     await client.query(
       `insert into ${service.schema}.schema_migrations (number, name, sha256) values ($1, $2, $3)`,
@@ -122,6 +123,16 @@ async function apply(client: Client, service: ServiceSchema, file: MigrationFile
       cause: error,
     });
   }
+}
+
+/** A run that was killed may have left the index of an unrecorded file behind, invalid or whole. */
+async function dropLeftOverIndex(
+  client: Client,
+  { schema }: ServiceSchema,
+  { text }: MigrationFile,
+): Promise<void> {
+  const name = /^create (?:unique )?index concurrently (\w+)/im.exec(text)?.[1];
+  if (name !== undefined) await client.query(`drop index concurrently if exists ${schema}.${name}`);
 }
 
 async function readMigrations(directory: string): Promise<MigrationFile[]> {

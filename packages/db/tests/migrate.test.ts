@@ -68,6 +68,17 @@ describe("migrate", () => {
     await expect(run(things)).resolves.toEqual(["0003_more.sql"]);
   });
 
+  it("makes an index anew that a killed run has left behind", async () => {
+    const things = await service({ "0001_thing.sql": CREATE, "0002_index.sql": INDEX });
+    await run(things);
+    // As if the run had ended between the index and its record.
+    const records = sql.identifier([things.schema, "schema_migrations"]);
+    const admin = await open(testDatabase.connectionUri);
+    await admin.query(sql.unsafe`delete from ${records} where number = 2`);
+    await admin.end();
+    await expect(run(things)).resolves.toEqual(["0002_index.sql"]);
+  });
+
   it("lets twenty run at once, of whom one applies each file", async () => {
     const things = await service({ "0001_thing.sql": CREATE, "0002_index.sql": INDEX });
     const applied = await Promise.all(Array.from({ length: 20 }, () => run(things)));
