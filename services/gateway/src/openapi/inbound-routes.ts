@@ -95,7 +95,13 @@ export const INBOUND_ROUTES: readonly InboundRoute[] = [
       connectionId: "0d3f6c1e",
       providerConfigKey: "google-mail",
     },
-    errors: ["InboundInvalid", "InboundUnsigned", "InboundNoSecret", "InboundUpstreamFailed"],
+    errors: [
+      "InboundInvalid",
+      "InboundUnsigned",
+      "InboundCompressed",
+      "InboundNoSecret",
+      "InboundUpstreamFailed",
+    ],
   },
   {
     path: "/webhooks/{provider}",
@@ -111,7 +117,13 @@ export const INBOUND_ROUTES: readonly InboundRoute[] = [
       account_id: "acct_HKhN6",
       data: { object: { amount: 129.5, currency: "EUR" } },
     },
-    errors: ["InboundInvalid", "InboundUnsigned", "InboundNoProvider", "InboundUnverified"],
+    errors: [
+      "InboundInvalid",
+      "InboundUnsigned",
+      "InboundNoProvider",
+      "InboundCompressed",
+      "InboundUnverified",
+    ],
   },
 ];
 

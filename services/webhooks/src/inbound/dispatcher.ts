@@ -4,6 +4,7 @@ import type { InboundMessage, SignatureVerified } from "../domain/inbound-messag
 import type { InboundAnswer, InboundRequest, InboundRoute } from "./inbound-request.ts";
 import type { ProviderHandler, SignatureVerdict } from "./provider-handler.ts";
 import { toInputJson } from "./provider-input.ts";
+import { requirePlainBody } from "./request-type.ts";
 
 /** The stored payload of a body that was refused or that nobody can read. */
 const UNREAD = "{}";
@@ -34,6 +35,7 @@ class Dispatcher<Event> {
 
   /** The answer to a request of the provider. */
   async answer(request: InboundRequest): Promise<InboundAnswer> {
+    requirePlainBody(request);
     const verdict = await this.#verify(request);
     if (verdict === null) return { status: 500, body: { error: "Verification error" } };
     const refusal = refusalOf(verdict, this.#context.requireSignature);

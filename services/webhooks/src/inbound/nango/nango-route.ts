@@ -11,6 +11,7 @@ import type { InboundContext } from "../inbound-context.ts";
 import type { Accepted, InboundMessage } from "../../domain/inbound-message.ts";
 import type { InboundRequest, InboundRoute } from "../inbound-request.ts";
 import { toInputJson, toWord } from "../provider-input.ts";
+import { requirePlainBody } from "../request-type.ts";
 import { readSentObject } from "../sent-json.ts";
 import type { SentObject } from "../sent-json.ts";
 import { readForwardedEvents } from "./forwarded-events.ts";
@@ -48,6 +49,7 @@ export function createNangoRoute(context: InboundContext): InboundRoute {
     if (verdict === "unconfigured") {
       return { status: 500, body: { error: "NANGO_WEBHOOK_SECRET is not set" } };
     }
+    requirePlainBody(request);
     if (verdict !== "verified") {
       const signature = verdict === "failed" ? "failed" : "skipped";
       await context.intake.refuse({ ...nobodys(request), signature }, REFUSAL);
