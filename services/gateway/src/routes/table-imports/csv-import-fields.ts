@@ -1,3 +1,4 @@
+import { parseJsonText } from "@workflow/json";
 import { z } from "zod";
 import { queryBoolean } from "../fields.ts";
 import { columnFields, tableName } from "../tables/table-fields.ts";
@@ -36,12 +37,10 @@ export const csvImportQuery = z.object({
   columns: z
     .string()
     .transform((text, context) => {
-      try {
-        return JSON.parse(text) as unknown;
-      } catch {
-        context.addIssue("must be a JSON array, URL-encoded");
-        return z.NEVER;
-      }
+      const parsed = parseJsonText(text, "array");
+      if (parsed.ok) return parsed.value;
+      context.addIssue(`${parsed.message}: write a JSON array, URL-encoded`);
+      return z.NEVER;
     })
     .pipe(z.array(columnFields))
     .default([])
