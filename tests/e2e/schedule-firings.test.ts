@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { openDatabase, sql } from "@workflow/db";
-import type { Database } from "@workflow/db";
-import { createTestDatabase, waitFor } from "@workflow/testkit";
+import { sql } from "@workflow/db";
+import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { getRun, listRuns, transform, waitForRun } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
@@ -16,21 +15,10 @@ import {
 } from "../support/schedules.ts";
 
 let system: WholeSystem;
-let database: Database;
-let close: () => Promise<void>;
-
 beforeAll(async () => {
-  const testDatabase = await createTestDatabase();
-  const { connectionUri } = testDatabase;
-  system = await startWholeSystem({ databaseUrl: connectionUri });
-  database = await openDatabase({ connectionUri, applicationName: "test", maxConnections: 1 });
-  close = async () => {
-    await database.end();
-    await system.stop();
-    await testDatabase.close();
-  };
+  system = await startWholeSystem();
 });
-afterAll(() => close());
+afterAll(() => system?.stop());
 
 describe("a firing", () => {
   const steps = [
@@ -84,7 +72,7 @@ describe("a firing", () => {
 
   it("by the clock starts one run and plans the next", async () => {
     const id = await createScheduled(system, YEARLY, { steps });
-    await database.query(sql.type(z.object({}))`
+    await system.database.query(sql.type(z.object({}))`
       update runs.schedules set next_run_at = now() where workflow_id = ${id}
     `);
     const fired = await waitFor(

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { openDatabase } from "@workflow/db";
-import type { Database } from "@workflow/db";
-import { createTestDatabase } from "@workflow/testkit";
 import { createActive, createWorkflow, getWorkflow } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
@@ -15,21 +12,10 @@ import {
 } from "../support/schedules.ts";
 
 let system: WholeSystem;
-let database: Database;
-let close: () => Promise<void>;
-
 beforeAll(async () => {
-  const testDatabase = await createTestDatabase();
-  const { connectionUri } = testDatabase;
-  system = await startWholeSystem({ databaseUrl: connectionUri });
-  database = await openDatabase({ connectionUri, applicationName: "test", maxConnections: 1 });
-  close = async () => {
-    await database.end();
-    await system.stop();
-    await testDatabase.close();
-  };
+  system = await startWholeSystem();
 });
-afterAll(() => close());
+afterAll(() => system?.stop());
 
 describe("activation", () => {
   it("answers with the schedule, which the contract's fields describe", async () => {

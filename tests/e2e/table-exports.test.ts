@@ -1,49 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { z } from "zod";
-import type { Answer } from "../support/api-client.ts";
-import { makeTable, rowsOf, tableSchema } from "../support/tables.ts";
+import {
+  COLUMNS,
+  dataOf,
+  importCsv,
+  importJson,
+  made,
+  refusedPaths,
+} from "../support/table-imports.ts";
+import { makeTable } from "../support/tables.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
 const UNKNOWN = "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a";
-const violations = z.array(z.object({ path: z.array(z.string()), message: z.string() }));
-const COLUMNS = [
-  { id: "n", name: "Name", type: "text" },
-  { id: "amount", name: "Amount, net", type: "number" },
-  { id: "doc", name: "Doc", type: "json" },
-];
 
 let system: WholeSystem;
 beforeAll(async () => {
   system = await startWholeSystem();
 });
 afterAll(() => system.stop());
-
-const importJson = (body: object | string) =>
-  system.call("POST", "/tables/import", typeof body === "string" ? { raw: body } : { body });
-
-function importCsv(file: string, params: Record<string, string> = {}, type = "text/csv") {
-  const query = new URLSearchParams({ format: "csv", name: "T", ...params });
-  const headers = { "content-type": type };
-  return system.call("POST", `/tables/import?${query.toString()}`, { raw: file, headers });
-}
-
-function made(answer: Answer) {
-  expect(answer.error).toBeUndefined();
-  expect(answer.status).toBe(201);
-  return tableSchema.parse(answer.data);
-}
-
-/** The paths that a refused import is told. */
-function pathsOf(answer: Answer): string[] {
-  expect(answer).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
-  return violations.parse(answer.error?.details).map(({ path }) => path.join("."));
-}
-
-async function dataOf(id: string): Promise<unknown[]> {
-  const rows = rowsOf(await system.call("GET", `/tables/${id}/rows?limit=100`));
-  return rows.map(({ data }) => data);
-}
 
 async function download(path: string, method = "GET") {
   const response = await fetch(`${system.origin}/api/v1${path}`, {
@@ -103,13 +78,13 @@ describe("an export", () => {
     const { id } = await table();
     const { text } = await download(`/tables/${id}/rows/export?format=csv`);
     const columns = JSON.stringify(COLUMNS.filter(({ type }) => type !== "json"));
-    const again = made(await importCsv(text, { columns }));
+    const again = made(await importCsv(system, text, { columns }));
     expect(again.columns.map(({ id: columnId, name }) => [columnId, name])).toEqual([
       ["n", "Name"],
       ["amount", "Amount, net"],
       ["Doc", "Doc"],
     ]);
-    expect(await dataOf(again.id)).toEqual([
+    expect(await dataOf(system, again.id)).toEqual([
       { n: "Ada", amount: 1.5, Doc: '{"a":[1]}' },
       { n: 'B, "b"\nline', Doc: "text" },
       { n: "=1+1", amount: -3 },
@@ -120,8 +95,8 @@ describe("an export", () => {
       .trimEnd()
       .split("\n")
       .map((line) => z.object({ data: z.looseObject({}) }).parse(JSON.parse(line)).data);
-    const copy = made(await importJson({ name: "Copy", columns: COLUMNS, rows: datas }));
-    expect(await dataOf(copy.id)).toEqual(rows);
+    const copy = made(await importJson(system, { name: "Copy", columns: COLUMNS, rows: datas }));
+    expect(await dataOf(system, copy.id)).toEqual(rows);
   });
 
   it("of a table without rows is a header, or nothing", async () => {
@@ -169,7 +144,7 @@ describe("an export", () => {
     const { id } = await table();
     for (const query of ["", "?format=", "?format=xml", "?format=CSV"]) {
       const answer = await system.call("GET", `/tables/${id}/rows/export${query}`);
-      expect(pathsOf(answer)).toEqual(["format"]);
+      expect(refusedPaths(answer)).toEqual(["format"]);
     }
     const theirs = await makeTable(system, system.globex.key);
     for (const tableId of [theirs.id, UNKNOWN, "no-id"]) {

@@ -1,52 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid } from "@workflow/db";
 import { z } from "zod";
-import type { Answer } from "../support/api-client.ts";
 import { auditOf } from "../support/audit-log.ts";
-import { rowsOf, tableSchema } from "../support/tables.ts";
+import {
+  COLUMNS,
+  dataOf,
+  importCsv,
+  importJson,
+  made,
+  refusedPaths,
+} from "../support/table-imports.ts";
+import { rowsOf } from "../support/tables.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
 const MIB = 1024 * 1024;
 const UNKNOWN = "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a";
-const violations = z.array(z.object({ path: z.array(z.string()), message: z.string() }));
-const COLUMNS = [
-  { id: "n", name: "Name", type: "text" },
-  { id: "amount", name: "Amount, net", type: "number" },
-  { id: "doc", name: "Doc", type: "json" },
-];
 
 let system: WholeSystem;
 beforeAll(async () => {
   system = await startWholeSystem();
 });
 afterAll(() => system.stop());
-
-const importJson = (body: object | string) =>
-  system.call("POST", "/tables/import", typeof body === "string" ? { raw: body } : { body });
-
-function importCsv(file: string, params: Record<string, string> = {}, type = "text/csv") {
-  const query = new URLSearchParams({ format: "csv", name: "T", ...params });
-  const headers = { "content-type": type };
-  return system.call("POST", `/tables/import?${query.toString()}`, { raw: file, headers });
-}
-
-function made(answer: Answer) {
-  expect(answer.error).toBeUndefined();
-  expect(answer.status).toBe(201);
-  return tableSchema.parse(answer.data);
-}
-
-/** The paths that a refused import is told. */
-function pathsOf(answer: Answer): string[] {
-  expect(answer).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
-  return violations.parse(answer.error?.details).map(({ path }) => path.join("."));
-}
-
-async function dataOf(id: string): Promise<unknown[]> {
-  const rows = rowsOf(await system.call("GET", `/tables/${id}/rows?limit=100`));
-  return rows.map(({ data }) => data);
-}
 
 async function tableCount(): Promise<number> {
   return z.array(z.unknown()).parse((await system.call("GET", "/tables")).data).length;
@@ -56,7 +31,7 @@ describe("an import of JSON", () => {
   it("makes a table with its rows in the order given", async () => {
     const rows = Array.from({ length: 100 }, (_, n) => ({ Name: `Row ${n}`, more: [n] }));
     const table = made(
-      await importJson({
+      await importJson(system, {
         name: "Imported",
         description: "By hand",
         columns: [
@@ -75,7 +50,7 @@ describe("an import of JSON", () => {
       { id: "s", name: "State", type: "select", options: ["a"] },
     ]);
     expect(table.schema).toEqual({ view: 1, columns: table.columns });
-    expect(await dataOf(table.id)).toEqual(rows);
+    expect(await dataOf(system, table.id)).toEqual(rows);
   });
 
   it("is one event in the audit log", async () => {
@@ -90,6 +65,7 @@ describe("an import of JSON", () => {
   it("keeps every row as it was sent", async () => {
     const { id } = made(
       await importJson(
+        system,
         '{"rows":[{"__proto__":{"a":1},"b":1.0,"a":"\\u00e9"},{}],"columns":[],"name":"T"}',
       ),
     );
@@ -106,26 +82,26 @@ describe("an import of JSON", () => {
     [{ name: "T", columns: COLUMNS, rows: [], maxRows: 0 }, ["maxRows"]],
     [{ name: "T", columns: COLUMNS, rows: [], metadata: 1 }, ["metadata"]],
   ])("is refused with the paths of its mistakes: %j", async (body, paths) => {
-    expect(pathsOf(await importJson(body))).toEqual(paths);
+    expect(refusedPaths(await importJson(system, body))).toEqual(paths);
   });
 
   it("is refused for columns whose ids collide", async () => {
     const columns = (...list: object[]) => ({ name: "T", columns: list, rows: [] });
     const a = { name: "A", type: "text" };
-    expect(pathsOf(await importJson(columns(a, a))).length).toBeGreaterThan(0);
-    expect(pathsOf(await importJson(columns(a, { id: "A", name: "B", type: "text" })))).not.toEqual(
-      [],
-    );
+    expect(refusedPaths(await importJson(system, columns(a, a))).length).toBeGreaterThan(0);
+    expect(
+      refusedPaths(await importJson(system, columns(a, { id: "A", name: "B", type: "text" }))),
+    ).not.toEqual([]);
     const apart = columns({ ...a, id: "1" }, { ...a, id: "2" });
-    expect(made(await importJson(apart)).columns.map(({ id }) => id)).toEqual(["1", "2"]);
+    expect(made(await importJson(system, apart)).columns.map(({ id }) => id)).toEqual(["1", "2"]);
   });
 
   it("leaves nothing behind when one row is wrong", async () => {
     const before = await tableCount();
     const good = Array(2_000).fill('{"n":"a"}').join(",");
     const bad = '{"n":1e400},{"n":9007199254740993},{"x":[{"y":1e999}]}';
-    const answer = await importJson(`{"name":"T","columns":[],"rows":[${good},${bad}]}`);
-    const paths = pathsOf(answer);
+    const answer = await importJson(system, `{"name":"T","columns":[],"rows":[${good},${bad}]}`);
+    const paths = refusedPaths(answer);
     expect(paths.map((path) => path.replace(".data", ""))).toEqual([
       "rows.2000.n",
       "rows.2001.n",
@@ -141,22 +117,22 @@ describe("an import of JSON", () => {
       rows: Array.from({ length: count }, () => ({ n: "a" })),
       ...(maxRows === undefined ? {} : { maxRows }),
     });
-    expect(made(await importJson(body(3, 3))).rowCount).toBe(3);
-    expect(pathsOf(await importJson(body(4, 3)))).toEqual(["rows"]);
-    expect(made(await importJson(body(10_000))).rowCount).toBe(10_000);
-    expect(pathsOf(await importJson(body(10_001)))).toEqual(["rows"]);
+    expect(made(await importJson(system, body(3, 3))).rowCount).toBe(3);
+    expect(refusedPaths(await importJson(system, body(4, 3)))).toEqual(["rows"]);
+    expect(made(await importJson(system, body(10_000))).rowCount).toBe(10_000);
+    expect(refusedPaths(await importJson(system, body(10_001)))).toEqual(["rows"]);
   });
 
   it("goes into a folder of the company", async () => {
     const body = { name: "T", columns: [], rows: [] };
     for (const folderId of [UNKNOWN, "no-id"]) {
-      expect(await importJson({ ...body, folderId })).toMatchObject({ status: 404 });
+      expect(await importJson(system, { ...body, folderId })).toMatchObject({ status: 404 });
     }
     const folder = await system.call("POST", "/table-folders", { body: { name: "Imports" } });
     const { id: folderId } = z.looseObject({ id: z.string() }).parse(folder.data);
-    expect(made(await importJson({ ...body, folderId })).folderId).toBe(folderId);
-    expect(made(await importCsv("a\n1\n", { folderId })).folderId).toBe(folderId);
-    expect(await importCsv("a\n1\n", { folderId: UNKNOWN })).toMatchObject({ status: 404 });
+    expect(made(await importJson(system, { ...body, folderId })).folderId).toBe(folderId);
+    expect(made(await importCsv(system, "a\n1\n", { folderId })).folderId).toBe(folderId);
+    expect(await importCsv(system, "a\n1\n", { folderId: UNKNOWN })).toMatchObject({ status: 404 });
   });
 
   it("may have 64 MiB, and no more; other requests are served meanwhile", async () => {
@@ -166,11 +142,11 @@ describe("an import of JSON", () => {
       .join(",")}],"pad":""}`;
     const body = (bytes: number) =>
       fixed.replace('"pad":""', `"pad":"${"x".repeat(bytes - fixed.length)}"`);
-    const over = await importJson(body(64 * MIB + 1));
+    const over = await importJson(system, body(64 * MIB + 1));
     expect(over).toMatchObject({ status: 413, error: { code: "PAYLOAD_TOO_LARGE" } });
 
     let isDone = false;
-    const importing = importJson(body(64 * MIB)).finally(() => (isDone = true));
+    const importing = importJson(system, body(64 * MIB)).finally(() => (isDone = true));
     let served = 0;
     while (!isDone) {
       expect((await system.call("GET", "/table-folders")).status).toBe(200);
@@ -189,7 +165,7 @@ describe("an import of JSON", () => {
     ["null", 400],
     [`{"name":"T","columns":[],"rows":[{"a":${"[".repeat(70)}${"]".repeat(70)}}]}`, 400],
   ])("is refused when it is no such document: %s", async (raw, status) => {
-    expect(await importJson(raw)).toMatchObject({ status, error: { code: "BAD_REQUEST" } });
+    expect(await importJson(system, raw)).toMatchObject({ status, error: { code: "BAD_REQUEST" } });
   });
 });
 
@@ -199,7 +175,7 @@ describe("an import of CSV", () => {
       "\ufeffName,n,ok,day,web,mail,code\r\n" +
       'Ada,1,true,2024-01-31,https://a.example,a@a.example,0042\r\n"B, ""b""",-2.5,false,,,,1e5\r\n';
     const table = made(
-      await importCsv(file, { description: "D", maxRows: "7", rowEvents: "true" }),
+      await importCsv(system, file, { description: "D", maxRows: "7", rowEvents: "true" }),
     );
     expect(table).toMatchObject({
       name: "T",
@@ -217,7 +193,7 @@ describe("an import of CSV", () => {
       ["mail", "mail", "email"],
       ["code", "code", "text"],
     ]);
-    expect(await dataOf(table.id)).toEqual([
+    expect(await dataOf(system, table.id)).toEqual([
       {
         Name: "Ada",
         n: 1,
@@ -236,26 +212,29 @@ describe("an import of CSV", () => {
       { name: "a", type: "text" },
       { name: "b", type: "select", options: ["x", "y"], id: "col_b", required: true },
     ]);
-    const table = made(await importCsv("a;b\n1;x\n", { columns, delimiter: ";" }));
+    const table = made(await importCsv(system, "a;b\n1;x\n", { columns, delimiter: ";" }));
     expect(table.columns).toEqual([
       { id: "a", name: "a", type: "text" },
       { id: "col_b", name: "b", type: "select", options: ["x", "y"], required: true },
     ]);
-    expect(await dataOf(table.id)).toEqual([{ a: "1", col_b: "x" }]);
+    expect(await dataOf(system, table.id)).toEqual([{ a: "1", col_b: "x" }]);
   });
 
   it("names the lines that are wrong, and leaves nothing behind", async () => {
     const before = await tableCount();
-    expect(pathsOf(await importCsv("a,b\n1\n2,3\n4,5,6\n"))).toEqual(["lines.2", "lines.4"]);
-    expect(pathsOf(await importCsv('a,b\n1,"x\n'))).toEqual(["lines.2"]);
-    expect(pathsOf(await importCsv("a,a\n"))).toEqual(["lines.1"]);
+    expect(refusedPaths(await importCsv(system, "a,b\n1\n2,3\n4,5,6\n"))).toEqual([
+      "lines.2",
+      "lines.4",
+    ]);
+    expect(refusedPaths(await importCsv(system, 'a,b\n1,"x\n'))).toEqual(["lines.2"]);
+    expect(refusedPaths(await importCsv(system, "a,a\n"))).toEqual(["lines.1"]);
     const columns = JSON.stringify([{ name: "a", type: "number" }]);
-    expect(pathsOf(await importCsv("a\n1\nx\n", { columns }))).toEqual(["lines.3"]);
-    const lost = await importCsv("a\n9007199254740993\nx\n\n1e400\n1\n", { columns });
-    expect(pathsOf(lost)).toEqual(["lines.2", "lines.3", "lines.5"]);
+    expect(refusedPaths(await importCsv(system, "a\n1\nx\n", { columns }))).toEqual(["lines.3"]);
+    const lost = await importCsv(system, "a\n9007199254740993\nx\n\n1e400\n1\n", { columns });
+    expect(refusedPaths(lost)).toEqual(["lines.2", "lines.3", "lines.5"]);
     // Found by the service, which knows rows and not lines.
-    const large = await importCsv(`a\nx\n\n${"\u0001".repeat(200_000)}\n`);
-    expect(pathsOf(large)).toEqual(["lines.4"]);
+    const large = await importCsv(system, `a\nx\n\n${"\u0001".repeat(200_000)}\n`);
+    expect(refusedPaths(large)).toEqual(["lines.4"]);
     expect(large.error?.message).toBe(
       "The file is not valid: line 4 must have at most 1048576 bytes.",
     );
@@ -276,39 +255,41 @@ describe("an import of CSV", () => {
     [{ columns: '[{"name":"a","type":"txt"}]' }, "columns.0.type"],
     [{ columns: '[{"name":"b","type":"text"}]' }, "columns.0.name"],
   ])("is refused for %j", async (params, path) => {
-    expect(pathsOf(await importCsv("a\n1\n", params))).toEqual([path]);
+    expect(refusedPaths(await importCsv(system, "a\n1\n", params))).toEqual([path]);
   });
 
   it("needs a name, and a body that is said to be CSV", async () => {
     const headers = { "content-type": "text/csv" };
     const unnamed = await system.call("POST", "/tables/import?format=csv", { raw: "a\n", headers });
-    expect(pathsOf(unnamed)).toEqual(["name"]);
+    expect(refusedPaths(unnamed)).toEqual(["name"]);
     for (const type of ["application/json", "text/plain", "text/csv; charset=latin1"]) {
-      expect(await importCsv("a\n1\n", {}, type)).toMatchObject({
+      expect(await importCsv(system, "a\n1\n", {}, type)).toMatchObject({
         status: 415,
         error: { code: "UNSUPPORTED_MEDIA_TYPE" },
       });
     }
-    expect((await importCsv("a\n1\n", {}, "Text/CSV; charset=UTF-8; header=present")).status).toBe(
-      201,
-    );
+    expect(
+      (await importCsv(system, "a\n1\n", {}, "Text/CSV; charset=UTF-8; header=present")).status,
+    ).toBe(201);
     const asJson = await system.call("POST", "/tables/import", { raw: "a\n1\n", headers });
     expect(asJson).toMatchObject({ status: 415 });
-    expect((await importCsv("")).status).toBe(400);
+    expect((await importCsv(system, "")).status).toBe(400);
   });
 
   it("has at most maxRows rows", async () => {
-    expect(made(await importCsv("a\n1\n2\n", { maxRows: "2" })).rowCount).toBe(2);
-    expect((await importCsv("a\n1\n2\n3\n", { maxRows: "2" })).status).toBe(400);
+    expect(made(await importCsv(system, "a\n1\n2\n", { maxRows: "2" })).rowCount).toBe(2);
+    expect((await importCsv(system, "a\n1\n2\n3\n", { maxRows: "2" })).status).toBe(400);
   });
 
   it("works for large files as for small ones", async () => {
     const lines = Array.from({ length: 30_000 }, (_, n) => `Row ${n},${n},"x, ""${n}"""\n`);
-    const table = made(await importCsv(`a,b,c\n${lines.join("")}`, { maxRows: "30000" }));
+    const table = made(await importCsv(system, `a,b,c\n${lines.join("")}`, { maxRows: "30000" }));
     expect(table).toMatchObject({ rowCount: 30_000 });
     const body = { sort: "b", order: "desc", limit: 1 };
     const page = await system.call("POST", `/tables/${table.id}/rows/query`, { body });
     expect(rowsOf(page)[0]?.data).toEqual({ a: "Row 29999", b: 29_999, c: 'x, "29999"' });
-    expect(pathsOf(await importCsv(`a,b,c\n${lines.join("")}1,2\n`))).toEqual(["lines.30002"]);
+    expect(refusedPaths(await importCsv(system, `a,b,c\n${lines.join("")}1,2\n`))).toEqual([
+      "lines.30002",
+    ]);
   });
 });

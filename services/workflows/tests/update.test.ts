@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
-import type { UpdateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
-import type { Identity } from "@workflow/rpc";
 import { z } from "zod";
 import {
   createActive,
@@ -13,29 +11,17 @@ import {
   validWorkflow,
 } from "./support/harness.ts";
 import type { Harness } from "./support/harness.ts";
+import { updatesBy } from "./support/updates.ts";
+import type { Updates } from "./support/updates.ts";
 
 let harness: Harness;
+let update: Updates["update"];
+let get: Updates["get"];
 beforeAll(async () => {
   harness = await startHarness();
+  ({ update, get } = updatesBy(harness));
 });
 afterAll(() => harness.close());
-
-type Changes = Omit<UpdateWorkflowRequest, "workflowId" | "updateMask">;
-
-function update(
-  workflow: { id: string },
-  identity: Identity,
-  updateMask: string[] | undefined,
-  changes: Changes = {},
-): Promise<Workflow> {
-  return harness.client.updateWorkflow(
-    { workflowId: workflow.id, updateMask, ...changes },
-    { identity },
-  );
-}
-
-const get = (workflow: { id: string }, identity: Identity): Promise<Workflow> =>
-  harness.client.getWorkflow({ workflowId: workflow.id }, { identity });
 
 const archivedVersion = z.object({
   version: z.number(),
