@@ -2,8 +2,6 @@ import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import type { AttemptRow } from "./authorization-attempts.ts";
-import { claimDue } from "./claim-due.ts";
-import type { ClaimSize } from "./claim-due.ts";
 
 const leftoverRow = z.object({
   attemptId: z.string(),
@@ -66,13 +64,46 @@ export async function noteLink(
   return isOpen ? "full" : "over";
 }
 
-/** Claims what is due. */
+/**
+ * Takes what is due, of all companies and at most `perCompany` of each, for `leaseMs`: other replicas
+ * leave it alone until then.
+ */
 export async function claimLeftovers(
   database: Queryable,
-  size: ClaimSize,
+  { limit, perCompany, leaseMs }: { limit: number; perCompany: number; leaseMs: number },
 ): Promise<readonly LeftoverRow[]> {
   return database.any(sql.prepared("leftovers_claim", leftoverRow)`
-    with ${claimDue("broker_leftovers", size)}
+    with due as (
+      select turn.attempt_id
+      from (
+        select
+          leftover.attempt_id, leftover.next_try_at,
+          row_number() over (
+            partition by leftover.company_id order by leftover.next_try_at
+          ) as place
+        from integrations.broker_leftovers as leftover
+        where leftover.next_try_at <= clock_timestamp()
+      ) as turn
+      where turn.place <= ${perCompany}::integer
+      order by turn.next_try_at
+      limit ${limit}::integer
+    ),
+    locked as (
+      select leftover.attempt_id
+      from integrations.broker_leftovers as leftover
+      join due on due.attempt_id = leftover.attempt_id
+      where leftover.next_try_at <= clock_timestamp()
+      for update of leftover skip locked
+    ),
+    claimed as (
+      update integrations.broker_leftovers as leftover
+      set
+        tries = leftover.tries + 1,
+        next_try_at = clock_timestamp() + ${leaseMs}::integer * interval '1 millisecond'
+      from locked
+      where leftover.attempt_id = locked.attempt_id
+      returning leftover.*
+    )
     select
       claimed.attempt_id as "attemptId",
       claimed.company_id as "companyId",

@@ -3,8 +3,6 @@ import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 import type { ConnectionKey } from "../domain/connection-key.ts";
 import type { SealedCredentials } from "../encryption/sealed-credentials.ts";
-import { claimDue } from "./claim-due.ts";
-import type { ClaimSize } from "./claim-due.ts";
 
 const revocationRow = z.object({
   id: z.string(),
@@ -83,13 +81,46 @@ export async function queueUnusedGrant(
   `);
 }
 
-/** Claims what is due. */
+/**
+ * Takes what is due, of all companies and at most `perCompany` of each, for `leaseMs`: other replicas
+ * leave it alone until then.
+ */
 export async function claimRevocations(
   database: Queryable,
-  size: ClaimSize,
+  { limit, perCompany, leaseMs }: { limit: number; perCompany: number; leaseMs: number },
 ): Promise<readonly RevocationRow[]> {
   return database.any(sql.prepared("revocations_claim", revocationRow)`
-    with ${claimDue("revocations", size)}
+    with due as (
+      select turn.id
+      from (
+        select
+          revocation.id, revocation.next_try_at,
+          row_number() over (
+            partition by revocation.company_id order by revocation.next_try_at
+          ) as place
+        from integrations.revocations as revocation
+        where revocation.next_try_at <= clock_timestamp()
+      ) as turn
+      where turn.place <= ${perCompany}::integer
+      order by turn.next_try_at
+      limit ${limit}::integer
+    ),
+    locked as (
+      select revocation.id
+      from integrations.revocations as revocation
+      join due on due.id = revocation.id
+      where revocation.next_try_at <= clock_timestamp()
+      for update of revocation skip locked
+    ),
+    claimed as (
+      update integrations.revocations as revocation
+      set
+        tries = revocation.tries + 1,
+        next_try_at = clock_timestamp() + ${leaseMs}::integer * interval '1 millisecond'
+      from locked
+      where revocation.id = locked.id
+      returning revocation.*
+    )
     select
       claimed.id,
       claimed.company_id as "companyId",
