@@ -246,8 +246,9 @@ describe("retention", () => {
       count: 10,
       status: "completed",
     } as const;
-    // The service stops first: with the policies of earlier tests it removes empty months at any moment.
+    // With the policies of earlier tests the service removes empty months, of which it may leave parts when it stops.
     await harness.close();
+    await partitionSince(database, 8);
     await storeRuns(database, { ...facts, deploymentId: idOf(1), daysAgo: { from: 140, to: 139 } });
     await storeRuns(database, { ...facts, deploymentId: idOf(2), daysAgo: { from: 2, to: 1 } });
     const removing = await startRunsHarness({

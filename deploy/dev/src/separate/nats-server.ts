@@ -55,7 +55,7 @@ export interface NatsServerOptions {
  * Starts nats-server with the users of deploy/nats and makes the streams. A server that ends by itself is
  * restarted, and its own words give the reason. Passwords are new at each start and exist only in the environment.
  * The scope stops the server.
- * @throws StartError when nats-server is missing and cannot be fetched, or does not start
+ * @throws StartError when nats-server is missing and cannot be fetched, or does not start; the signal's reason
  */
 export async function startNatsServer(
   { folder, keptPorts, tell, signal }: NatsServerOptions,
@@ -64,6 +64,7 @@ export async function startNatsServer(
   const program = await findNatsServer().catch((cause: unknown) => {
     throw new StartError(`There is no NATS server: ${explain(cause)}`, { cause });
   });
+  signal.throwIfAborted();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const pidFile = join(folder, "nats.pid");
   await endLeftover(pidFile);
@@ -85,6 +86,7 @@ export async function startNatsServer(
   const decided = new AbortController();
   const waiting = untilListening(port, AbortSignal.any([signal, decided.signal]));
   await Promise.race([waiting, supervised.refused]).finally(() => decided.abort());
+  signal.throwIfAborted();
   supervised.listens();
   await setUpNats({ servers: urlOf("setup"), streams: EVENT_STREAMS, replicas: 1 });
   return { urlOf, pid: () => supervised.pid() };
