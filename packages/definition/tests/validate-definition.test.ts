@@ -115,7 +115,10 @@ describe("trigger", () => {
     ],
     [{ type: "schedule", cron: "0 0 30 2 *" }, "trigger.cron: never fires"],
     [{ type: "schedule", cron: "* * * *" }, "trigger.cron: must have five fields"],
-    [{ type: "schedule", cron: "61 * * * *" }, "trigger.cron: the minute field can't be"],
+    [
+      { type: "schedule", cron: "61 * * * *" },
+      'trigger.cron: must not have "61" as its minute field',
+    ],
     [
       { type: "schedule", interval: { value: 0, unit: "days" } },
       "trigger.interval.value: must be at least 1",
