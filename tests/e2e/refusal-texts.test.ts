@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { createWorkflow, workflowBody } from "../support/scenarios.ts";
+import { createActive, createWorkflow, workflowBody } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
@@ -97,6 +97,41 @@ describe("the message of a refusal", () => {
       message: `${REQUEST} filter.${"k".repeat(80)}… is no column that the table declares.`,
       details: [{ path: ["filter", key], message: "is no column that the table declares" }],
     });
+  });
+});
+
+describe("the details of an input that does not fit its schema", () => {
+  it("are worded as the other messages of the API", async () => {
+    const properties = {
+      age: { type: "integer" },
+      name: { type: "string", minLength: 1 },
+      code: { type: "string", maxLength: 3 },
+      rate: { type: "number", minimum: 0, multipleOf: 0.5 },
+      left: { type: "number", exclusiveMaximum: 10 },
+      tags: { type: "array", maxItems: 2 },
+      more: { type: "object", minProperties: 2 },
+      kind: { type: ["boolean", "null"], not: { const: null } },
+    };
+    const inputSchema = { type: "object", properties };
+    const id = await createActive(system, { inputSchema });
+    const input = { age: "5", name: "", code: "long", rate: -0.7, left: 10, tags: [1, 2, 3] };
+    const answer = await system.call("POST", `/workflows/${id}/run`, {
+      body: { input: { ...input, more: { a: 1 }, kind: null } },
+    });
+    expect(answer).toMatchObject({ status: 400, error: { code: "VALIDATION_ERROR" } });
+    expect(answer.error?.details).toEqual(
+      expect.arrayContaining([
+        { path: ["age"], message: "must be an integer" },
+        { path: ["name"], message: "must have at least 1 character" },
+        { path: ["code"], message: "must have at most 3 characters" },
+        { path: ["rate"], message: "must be at least 0" },
+        { path: ["rate"], message: "must be a multiple of 0.5" },
+        { path: ["left"], message: "must be less than 10" },
+        { path: ["tags"], message: "must have at most 2 items" },
+        { path: ["more"], message: "must have at least 2 properties" },
+        { path: ["kind"], message: "must not match the schema in not" },
+      ]),
+    );
   });
 });
 

@@ -190,7 +190,7 @@ describe("schemas", () => {
   it.each<[unknown, string]>([
     [5, "inputSchema: must be a JSON Schema, which is an object, not a number"],
     [true, "inputSchema: must be a JSON Schema, which is an object, not a boolean"],
-    [{ type: "object", required: "a" }, "inputSchema.required: must be array"],
+    [{ type: "object", required: "a" }, "inputSchema.required: must be an array"],
     [
       { properties: { a: { pattern: "(?!x)" } } },
       "inputSchema.properties.a.pattern: is not a usable JSON Schema",
