@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { z } from "zod";
 import { createActive, createWorkflow, workflowBody } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
+
+const identified = z.looseObject({ id: z.string() });
 
 let system: WholeSystem;
 let workflowId: string;
@@ -11,7 +14,8 @@ beforeAll(async () => {
   system = await startWholeSystem();
   workflowId = (await createWorkflow(system)).id;
   const columns = [{ id: "n", name: "N", type: "number" }];
-  tableId = String((await create("/tables", { name: "T", columns }))["id"]);
+  const table = await system.call("POST", "/tables", { body: { name: "T", columns } });
+  tableId = identified.parse(table.data).id;
 });
 afterAll(() => system.stop());
 
@@ -134,9 +138,3 @@ describe("the details of an input that does not fit its schema", () => {
     );
   });
 });
-
-async function create(path: string, body: object): Promise<Record<string, unknown>> {
-  const answer = await system.call("POST", path, { body });
-  expect(answer.status).toBe(201);
-  return answer.data;
-}
