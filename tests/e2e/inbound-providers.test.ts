@@ -4,6 +4,7 @@ import { newUuid } from "@workflow/db";
 import { startHttpDouble, startNangoDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble, NangoDouble } from "@workflow/testkit";
 import { z } from "zod";
+import { createActive } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { Company, WholeSystem } from "../support/whole-system.ts";
 
@@ -176,6 +177,25 @@ it("an e-mail for nobody's address is received and starts nothing", async () => 
     status: 200,
     body: { received: true },
   });
+});
+
+it("an address with a slash at its end is the same address", async () => {
+  const { acme } = system;
+  const trigger = { type: "webhook", path: "orders-7d31" };
+  await createActive(system, { trigger }, { key: acme.key });
+  expect(await post(`custom/${acme.id}/orders-7d31/`, { order: 1 }, () => ({}))).toMatchObject({
+    status: 200,
+    body: { workflowsTriggered: 1 },
+  });
+  expect(await post("finance/", { type: "invoice.paid" }, byFinance)).toMatchObject({
+    status: 200,
+    body: { received: true },
+  });
+  expect(await post("nobody/", {}, () => ({}))).toMatchObject({
+    status: 404,
+    body: { error: "Unknown provider: nobody" },
+  });
+  expect(await post(`custom/${acme.id}/`, {}, () => ({}))).toMatchObject({ status: 404 });
 });
 
 it("a provider without a handler is unknown", async () => {

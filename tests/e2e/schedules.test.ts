@@ -145,6 +145,16 @@ describe("PUT /workflows/{id}/schedule", () => {
     });
   });
 
+  it("does not put the next firing off when a client repeats the interval that is set", async () => {
+    const interval = { value: 2, unit: "days" };
+    const id = await createActive(system, { trigger: { type: "schedule", interval } });
+    const { nextRunAt } = await getSchedule(system, id);
+    for (const body of [{ interval }, { interval, enabled: true, timezone: "UTC" }]) {
+      expect((await putSchedule(system, id, body)).data).toMatchObject({ nextRunAt });
+    }
+    expect(await getSchedule(system, id)).toMatchObject({ interval, nextRunAt });
+  });
+
   it("disables, which shows no next firing, and enables", async () => {
     const id = await createScheduled(system);
     expect((await putSchedule(system, id, { enabled: false })).data).toMatchObject({

@@ -179,4 +179,13 @@ describe("a test", () => {
     expect(error?.details).toMatchObject([{ path: ["eventType"] }]);
     expect(error?.message).toContain("workflow.checkpoint");
   });
+
+  it("of an empty type is refused, rather than sent with the default one", async () => {
+    const { id } = await makeReceived(system, receiver);
+    const body = { eventType: "" };
+    expect(await system.call("POST", `/webhook-endpoints/${id}/test`, { body })).toMatchObject({
+      status: 400,
+      error: { code: "BAD_REQUEST", details: [{ path: ["eventType"] }] },
+    });
+  });
 });

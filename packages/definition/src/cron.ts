@@ -44,10 +44,12 @@ const READING = { mode: "5-part", sloppyRanges: true } as const;
  * (D14).
  */
 export function parseCron(text: string): CronResult {
+  if (text.length > CRON_CHARS_MAX) {
+    return { ok: false, message: `must have at most ${CRON_CHARS_MAX} characters` };
+  }
   const fields = text.trim().split(/\s+/);
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields;
   if (
-    text.length > CRON_CHARS_MAX ||
     fields.length !== FIELDS.length ||
     minute === undefined ||
     hour === undefined ||
@@ -122,7 +124,7 @@ function explainProblem(fields: readonly string[]): string {
       return readPattern(["*", "*", "*", "*", "*"].with(index, each)) === null;
     });
     if (part === undefined) continue;
-    return `the ${field.name} field can't be ${JSON.stringify(part)}: use *, ${field.values}, a range like 1-5, a step like */2, or a list of these`;
+    return `must not have ${JSON.stringify(part)} as its ${field.name} field: use *, ${field.values}, a range like 1-5, a step like */2, or a list of these`;
   }
   return "is not a cron pattern";
 }

@@ -12,6 +12,36 @@ const PROPERTY_PARAMS = [
   "propertyName",
 ] as const;
 
+/** JSON Schema's types, as the other messages of the API call them. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  integer: "an integer",
+  boolean: "a boolean",
+  object: "an object",
+  array: "an array",
+};
+
+const CHARACTERS = ["character", "characters"] as const;
+const ITEMS = ["item", "items"] as const;
+const PROPERTIES = ["property", "properties"] as const;
+
+/** What a keyword with a number asks for, and of what: the word for one, and that for several. */
+const LIMITS: Readonly<Record<string, readonly [what: string, unit?: readonly [string, string]]>> =
+  {
+    minimum: ["at least"],
+    maximum: ["at most"],
+    exclusiveMinimum: ["more than"],
+    exclusiveMaximum: ["less than"],
+    multipleOf: ["a multiple of"],
+    minLength: ["at least", CHARACTERS],
+    maxLength: ["at most", CHARACTERS],
+    minItems: ["at least", ITEMS],
+    maxItems: ["at most", ITEMS],
+    minProperties: ["at least", PROPERTIES],
+    maxProperties: ["at most", PROPERTIES],
+  };
+
 /** The path of an ajv error into the value; it ends at the property that is missing or not allowed. */
 export function schemaErrorPath(error: ErrorObject): string[] {
   const path = pointerSegments(error.instancePath);
@@ -25,7 +55,7 @@ export function schemaErrorPath(error: ErrorObject): string[] {
 export function schemaErrorMessage(error: ErrorObject): string {
   switch (error.keyword) {
     case "type":
-      return `must be ${[param(error, "type")].flat().join(" or ")}`;
+      return `must be ${[param(error, "type")].flat().map(typeName).join(" or ")}`;
     case "required":
       return "is required";
     case "dependentRequired":
@@ -51,9 +81,24 @@ export function schemaErrorMessage(error: ErrorObject): string {
       return "must match at least one of the schemas in anyOf";
     case "oneOf":
       return "must match exactly one of the schemas in oneOf";
+    case "not":
+      return "must not match the schema in not";
     default:
-      return error.message ?? `does not fulfil ${error.keyword}`;
+      return limitMessage(error) ?? error.message ?? `does not fulfil ${error.keyword}`;
   }
+}
+
+/** The message of a keyword with a number, which ajv words in symbols and capitals; undefined for other keywords. */
+function limitMessage(error: ErrorObject): string | undefined {
+  const [what, unit] = LIMITS[error.keyword] ?? [];
+  if (what === undefined) return undefined;
+  const limit = param(error, error.keyword === "multipleOf" ? "multipleOf" : "limit");
+  if (unit === undefined) return `must be ${what} ${String(limit)}`;
+  return `must have ${what} ${String(limit)} ${unit[limit === 1 ? 0 : 1]}`;
+}
+
+function typeName(type: unknown): string {
+  return TYPE_NAMES[String(type)] ?? String(type);
 }
 
 function param(error: ErrorObject, name: string): unknown {

@@ -212,7 +212,7 @@ describe("is refused with the field and what would be right", () => {
     [
       "approval",
       { message: "m", form: { properties: 5 } },
-      "config.form.properties: must be object",
+      "config.form.properties: must be an object",
     ],
     ["approval", { message: "m", form: "x" }, "config.form: must be an object, not a string"],
     [

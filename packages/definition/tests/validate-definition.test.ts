@@ -115,7 +115,10 @@ describe("trigger", () => {
     ],
     [{ type: "schedule", cron: "0 0 30 2 *" }, "trigger.cron: never fires"],
     [{ type: "schedule", cron: "* * * *" }, "trigger.cron: must have five fields"],
-    [{ type: "schedule", cron: "61 * * * *" }, "trigger.cron: the minute field can't be"],
+    [
+      { type: "schedule", cron: "61 * * * *" },
+      'trigger.cron: must not have "61" as its minute field',
+    ],
     [
       { type: "schedule", interval: { value: 0, unit: "days" } },
       "trigger.interval.value: must be at least 1",
@@ -187,7 +190,7 @@ describe("schemas", () => {
   it.each<[unknown, string]>([
     [5, "inputSchema: must be a JSON Schema, which is an object, not a number"],
     [true, "inputSchema: must be a JSON Schema, which is an object, not a boolean"],
-    [{ type: "object", required: "a" }, "inputSchema.required: must be array"],
+    [{ type: "object", required: "a" }, "inputSchema.required: must be an array"],
     [
       { properties: { a: { pattern: "(?!x)" } } },
       "inputSchema.properties.a.pattern: is not a usable JSON Schema",

@@ -1,7 +1,7 @@
 import type { AuditAction } from "@workflow/audit";
+import { invalidRequest } from "@workflow/errors";
 import { z } from "zod";
 import type { Scope } from "./domain/scopes.ts";
-import { invalidRequest } from "./errors/invalid-request.ts";
 import { explainIssue, toViolations } from "./errors/violations.ts";
 import { findLongList, listPlacesOf } from "./http/long-lists.ts";
 import type { ContentType, SuccessStatus } from "./reply.ts";

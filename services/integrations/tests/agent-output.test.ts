@@ -155,7 +155,7 @@ describe("an answer that does not fit", () => {
       ...(first ?? []),
       { role: "assistant", text: '{"total": "ten"}' },
     ]);
-    expect(second?.[2]?.text).toContain("- total must be number");
+    expect(second?.[2]?.text).toContain("- total must be a number");
     expect(second?.[2]?.text).toMatch(/currency/);
     expect(third).toHaveLength(3);
     expect(third?.[2]?.text).toContain("the answer is not valid JSON");

@@ -31,13 +31,15 @@ describe("answers of core agents", () => {
     const wrong = (changes: Input): string[] =>
       wrongWith("agent_extraction", input, { data, confidence, ...sure, ...changes });
     expect(wrong({})).toEqual([]);
-    expect(wrong({ data: { ...data, total: "5" } })).toEqual(["data.total must be number or null"]);
+    expect(wrong({ data: { ...data, total: "5" } })).toEqual([
+      "data.total must be a number or null",
+    ]);
     expect(wrong({ data: { ...data, due: "5.1." } })).toEqual(["data.due must be a valid date"]);
     expect(wrong({ data: { ...data, more: 1 } })).toEqual(["data.more is not allowed"]);
     expect(wrong({ data: { any: 1, total: 1 } })).toEqual(["data.due is required"]);
     expect(wrong({ confidence: { any: 1, total: 1 } })).toEqual(["confidence.due is required"]);
     expect(wrong({ confidence: { ...confidence, due: 1.5 } })).toEqual([
-      "confidence.due must be <= 1",
+      "confidence.due must be at most 1",
     ]);
     expect(wrong({ more: 1 })).toEqual(["more is not allowed"]);
   });
@@ -62,8 +64,8 @@ describe("answers of core agents", () => {
       wrongWith("agent_extraction", input, { data, confidence, ...sure });
     expect(wrong({ description: "d", child: { description: "e", first: "f" } })).toEqual([]);
     expect(wrong({ description: "d", "a/b": { $ref: "#", title: "kept" } })).toEqual([]);
-    expect(wrong({ description: 5 })).toEqual(["data.description must be string"]);
-    expect(wrong({ description: "d", first: 5 })).toEqual(["data.first must be string"]);
+    expect(wrong({ description: 5 })).toEqual(["data.description must be a string"]);
+    expect(wrong({ description: "d", first: 5 })).toEqual(["data.first must be a string"]);
     expect(wrong({ description: "d", child: {} })).toEqual(["data.child.description is required"]);
     const { outputSchema } = composeCore("agent_extraction", input);
     expect(JSON.stringify(outputSchema)).not.toContain("left out");

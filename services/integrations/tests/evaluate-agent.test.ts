@@ -69,7 +69,7 @@ describe("an evaluation", () => {
       true,
       "output.amount: expected 13, got 12.5.",
       true,
-      "output.amount must be string.",
+      "output.amount must be a string.",
       true,
       "The expression gives false, not true.",
       "The expression gives 12.5, not true.",

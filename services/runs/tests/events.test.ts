@@ -123,6 +123,7 @@ describe("the events of a run", () => {
       "workflow.checkpoint",
       "workflow.cancelled",
     ]);
+    expect(events[1]?.data).toMatchObject({ status: "suspended", stepId: "a" });
     expect(events[2]?.requestId).toBe("cancel-request");
   });
 

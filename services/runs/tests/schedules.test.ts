@@ -105,6 +105,20 @@ describe("an update", () => {
     expect(await runs.get(workflowId)).toEqual(back);
   });
 
+  it("counts an interval from itself on only when it is another one", async () => {
+    const interval = { value: 2, unit: IntervalUnit.WEEKS };
+    const workflowId = await runs.deploy({ interval: { value: 2, unit: "weeks" } });
+    const { nextRunAt } = await runs.get(workflowId);
+    expect(await runs.at(LATER, () => runs.put(workflowId, { interval }))).toMatchObject({
+      nextRunAt,
+      updatedAt: LATER,
+    });
+    const days = { value: 14, unit: IntervalUnit.DAYS };
+    expect(await runs.at(LATER, () => runs.put(workflowId, { interval: days }))).toMatchObject({
+      nextRunAt: new Date("2026-03-15T11:22:33.444Z"),
+    });
+  });
+
   it("moves the next firing with the time zone", async () => {
     const workflowId = await runs.deploy({ cron: "0 12 * * *" });
     expect(await runs.put(workflowId, { timezone: "Asia/Kathmandu" })).toMatchObject({

@@ -87,7 +87,7 @@ describe("the plan of a workflow", () => {
     expect(await plan(draft)).toMatchObject({ valid: false, problems: [{ path: ["input", "n"] }] });
     expect(await plan(draft, { n: "1" })).toMatchObject({
       valid: false,
-      problems: [{ path: ["input", "n"], message: "must be number" }],
+      problems: [{ path: ["input", "n"], message: "must be a number" }],
     });
     expect(await plan(draft, { n: 1 })).toMatchObject({ valid: true, problems: [] });
   });

@@ -364,7 +364,7 @@ export const RESOURCES = {
     /**
      * Restart a run from a step.
      *
-     * A new run begins at `fromStepId`, inclusive, with the version of the original; the outputs of the steps before are taken over. Members of `overrideInput` take the place of those of the input. Only runs that are completed, failed or timeout can be restarted, else INVALID_STATE; an unknown step is INVALID_STEP. Each request starts a run, which names the original in `restartedFromRunId`.
+     * A new run begins at `fromStepId`, inclusive, with the version of the original; the outputs of the steps before are taken over. `overrideInput` is merged over the input: objects member by member at every depth, any other value, an array too, as a whole. Only runs that are completed, failed or timeout can be restarted, else INVALID_STATE; an unknown step is INVALID_STEP. Each request starts a run, which names the original in `restartedFromRunId`.
      *
      * Needs the scope `workflows:execute`. Counts as an execute request. Leaves `run.restarted` in the audit log.
      */

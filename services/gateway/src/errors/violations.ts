@@ -36,6 +36,7 @@ const EXPECTED_TYPES: Readonly<Record<string, string>> = {
   int: "an integer",
   boolean: "a boolean",
   object: "an object",
+  record: "an object",
   array: "an array",
   date: "a timestamp",
 };

@@ -1,4 +1,4 @@
-import { AppError } from "@workflow/errors";
+import { AppError, nameFirst } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { isStorableText } from "@workflow/json";
 
@@ -28,7 +28,8 @@ export function parseQuery(target: string): Query {
     else if (name !== null && value !== null) query[name] = value;
   }
   if (violations.length > 0) {
-    throw new AppError("BAD_REQUEST", "The query string is not valid.", { violations });
+    const message = nameFirst("The query string is not valid", violations);
+    throw new AppError("BAD_REQUEST", message, { violations });
   }
   return query;
 }

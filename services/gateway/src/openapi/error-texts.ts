@@ -20,7 +20,7 @@ export const ERROR_TEXTS: Readonly<Record<Reason, ErrorText>> = {
   VALIDATION_ERROR: {
     when: "a workflow definition, a run's input, or a secret's key or value is wrong; `details` names the places",
     example: {
-      message: "The workflow definition is not valid.",
+      message: "The workflow definition is not valid at steps.0.config.mapping: is required.",
       details: [{ path: ["steps", "0", "config", "mapping"], message: "is required" }],
     },
   },

@@ -1,5 +1,5 @@
 import { isUuid } from "@workflow/db";
-import { AppError } from "@workflow/errors";
+import { invalidRequest } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { TriggerType } from "@workflow/proto/runs/v1/run";
 import type { GetRunStatsRequest, RunFigures, RunStats } from "@workflow/proto/runs/v1/stats";
@@ -49,7 +49,7 @@ function parseFilter(request: GetRunStatsRequest, companyId: string): StatsFilte
   const to = request.to ?? new Date(Number.NaN);
   if (!isDated(from)) violations.push({ path: ["from"], message: YEARS });
   if (!isDated(to)) violations.push({ path: ["to"], message: YEARS });
-  if (violations.length > 0) throw badRequest(violations);
+  if (violations.length > 0) throw invalidRequest(violations);
   if (from >= to) violations.push({ path: ["to"], message: "must be later than from" });
   const { bucketMs } = request;
   if (bucketMs < BUCKET_MS_MIN) {
@@ -63,7 +63,7 @@ function parseFilter(request: GetRunStatsRequest, companyId: string): StatsFilte
     const message = `must be one of ${TRIGGER_TYPES.join(", ")}`;
     violations.push({ path: ["triggerType"], message });
   }
-  if (violations.length > 0) throw badRequest(violations);
+  if (violations.length > 0) throw invalidRequest(violations);
   return {
     companyId,
     workflowId: request.workflowId === "" ? null : request.workflowId,
@@ -72,10 +72,6 @@ function parseFilter(request: GetRunStatsRequest, companyId: string): StatsFilte
     to,
     bucketMs,
   };
-}
-
-function badRequest(violations: readonly Violation[]): AppError {
-  return new AppError("BAD_REQUEST", "The request is not valid.", { violations });
 }
 
 const YEARS = "must be a time of the years 1970 to 9999";

@@ -12,8 +12,9 @@ export interface ScheduleChange {
 }
 
 /**
- * A schedule with a caller's changes (D23). Its intervals count from now when they are new, or when it
- * was disabled. Enabling it clears earlier failures.
+ * A schedule with a caller's changes (D23). Its intervals count from now when they are other ones, or
+ * when it was disabled: a client that repeats its request must not put the next run off. Enabling it clears
+ * earlier failures.
  *
  * @throws AppError WORKFLOW_NOT_ACTIVE when it is to be enabled while its workflow is paused: activation
  * enables it
@@ -31,7 +32,7 @@ export function changeSchedule(
       { details: { currentStatus: "paused" } },
     );
   }
-  const restarts = interval !== undefined || (enabled && !current.enabled);
+  const restarts = isOther(interval, current) || (enabled && !current.enabled);
   const changed: ScheduleRow = {
     ...current,
     ...(cron === undefined ? {} : { cron, intervalValue: null, intervalUnit: null }),
@@ -45,4 +46,9 @@ export function changeSchedule(
     updatedAt: now,
   };
   return { ...changed, nextRunAt: nextRunAt(changed, now) };
+}
+
+function isOther(interval: ScheduleInterval | undefined, current: ScheduleRow): boolean {
+  if (interval === undefined) return false;
+  return interval.value !== current.intervalValue || interval.unit !== current.intervalUnit;
 }

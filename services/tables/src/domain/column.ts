@@ -10,6 +10,9 @@ export const COLUMN_TYPES = [
   "json",
 ] as const;
 
+/** What is said of a field that names no column. */
+export const NO_COLUMN_ID = "must be the id of a column that the table declares";
+
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
 /** A column that a table declares. Rows may hold other values and other keys. */

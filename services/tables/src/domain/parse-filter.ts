@@ -1,3 +1,4 @@
+import { invalidRequest } from "@workflow/errors";
 import { isJsonObject, parseJsonText } from "@workflow/json";
 import { canonicalJson } from "./canonical-json.ts";
 import { isBlank, textOf } from "./cell-text.ts";
@@ -5,7 +6,7 @@ import type { Column } from "./column.ts";
 import { FILTER_LIMITS } from "./filter-limits.ts";
 import { reportLostNumbers } from "./json-numbers.ts";
 import { parseCondition } from "./parse-condition.ts";
-import { badRequest, Problems } from "./problems.ts";
+import { Problems } from "./problems.ts";
 import type { FieldPath } from "./problems.ts";
 import type { ColumnClause, Filter, SubstringClause, ValueList } from "./row-query.ts";
 
@@ -15,6 +16,8 @@ import type { ColumnClause, Filter, SubstringClause, ValueList } from "./row-que
  */
 export type FilterMode = "structured" | "legacyRows" | "legacyDistinct";
 
+const UNKNOWN_COLUMN = "is no column that the table declares";
+
 /**
  * Reads the JSON text of a filter. Every row passes an empty text. The result leaves out what restricts nothing: a
  * clause without condition and list, and an `any` group with a filter that every row passes.
@@ -23,7 +26,7 @@ export type FilterMode = "structured" | "legacyRows" | "legacyDistinct";
 export function parseFilter(text: string, columns: readonly Column[], mode: FilterMode): Filter {
   if (text === "") return [];
   const parsed = parseJsonText(text, "object");
-  if (!parsed.ok) throw badRequest([{ path: ["filter"], message: parsed.message }]);
+  if (!parsed.ok) throw invalidRequest([{ path: ["filter"], message: parsed.message }]);
   const problems = new Problems();
   const place = problems.at("filter");
   if (JSON.stringify(parsed.value).length > FILTER_LIMITS.chars) {
@@ -91,7 +94,7 @@ function parseEntry(entry: Entry, place: FieldPath, parsing: Parsing): Filter {
   const mayBeScalar = parsing.mode !== "structured";
   if (mayBeScalar && isScalar(clause)) return parseScalar(entry, place, parsing);
   const column = parsing.columns.get(key);
-  if (column === undefined) place.report(unknownColumn(key));
+  if (column === undefined) place.report(UNKNOWN_COLUMN);
   if (!isJsonObject(clause)) {
     const scalars = mayBeScalar ? "a string, a number, a boolean or " : "";
     place.report(`must be ${scalars}an object with condition, values or excludedValues`);
@@ -108,7 +111,7 @@ function parseScalar(
 ): SubstringClause[] {
   if (key === "") place.report("must have a key that is not empty");
   else if (parsing.mode === "legacyDistinct" && !parsing.columns.has(key)) {
-    place.report(unknownColumn(key));
+    place.report(UNKNOWN_COLUMN);
   }
   reportOperandLength(clause, place);
   return [{ kind: "substring", key, text: textOf(clause) }];
@@ -191,10 +194,6 @@ function reportOperandLength(operand: unknown, place: FieldPath): void {
   if (JSON.stringify(operand).length > FILTER_LIMITS.operandChars) {
     place.report(`must have at most ${FILTER_LIMITS.operandChars} characters as JSON`);
   }
-}
-
-function unknownColumn(key: string): string {
-  return `the table declares no column ${JSON.stringify(key)}`;
 }
 
 function isScalar(value: unknown): boolean {

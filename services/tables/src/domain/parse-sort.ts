@@ -1,4 +1,5 @@
 import { SortOrder } from "@workflow/proto/tables/v1/rows";
+import { NO_COLUMN_ID } from "./column.ts";
 import type { Column } from "./column.ts";
 import { Problems } from "./problems.ts";
 import type { Sort } from "./row-query.ts";
@@ -12,9 +13,7 @@ export function parseSort(sort: string, order: SortOrder, columns: readonly Colu
   if (sort === "") return null;
   const problems = new Problems();
   const column = columns.find(({ id }) => id === sort);
-  if (column === undefined) {
-    problems.at("sort").report(`the table declares no column ${JSON.stringify(sort)}`);
-  }
+  if (column === undefined) problems.at("sort").report(NO_COLUMN_ID);
   if (order === SortOrder.UNRECOGNIZED) problems.at("order").report("must be asc or desc");
   problems.throwIfAny();
   return column === undefined ? null : { column, descending: order === SortOrder.DESC };

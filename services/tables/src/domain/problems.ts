@@ -1,15 +1,10 @@
-import { AppError } from "@workflow/errors";
+import { invalidRequest } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 
 /**
  * The most problems in one answer. A broken client breaks everything in the same way, so more would not help.
  */
 const PROBLEMS_MAX = 50;
-
-/** The BAD_REQUEST for a request of a wrong shape. */
-export function badRequest(violations: readonly Violation[]): AppError {
-  return new AppError("BAD_REQUEST", "The request is not valid.", { violations });
-}
 
 /** The problems of one request. */
 export class Problems {
@@ -26,7 +21,7 @@ export class Problems {
    */
   throwIfAny(): void {
     if (this.#violations.length === 0) return;
-    throw badRequest(this.#violations);
+    throw invalidRequest(this.#violations);
   }
 }
 

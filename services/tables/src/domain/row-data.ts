@@ -1,6 +1,7 @@
+import { invalidRequest } from "@workflow/errors";
 import { parseJsonText } from "@workflow/json";
 import { reportLostNumbers } from "./json-numbers.ts";
-import { badRequest, Problems } from "./problems.ts";
+import { Problems } from "./problems.ts";
 
 const DATA_BYTES_MAX = 1024 * 1024;
 const TOO_LARGE = `must have at most ${DATA_BYTES_MAX} bytes`;
@@ -14,7 +15,7 @@ const TOO_LARGE = `must have at most ${DATA_BYTES_MAX} bytes`;
  */
 export function parseRowData(text: string, path: readonly string[] = ["data"]): string {
   const data = readData(text);
-  if (!data.ok) throw badRequest([{ path: [...path], message: data.message }]);
+  if (!data.ok) throw invalidRequest([{ path: [...path], message: data.message }]);
   const problems = new Problems();
   reportLostNumbers(text, data.value, problems.at(...path));
   problems.throwIfAny();
@@ -22,7 +23,7 @@ export function parseRowData(text: string, path: readonly string[] = ["data"]): 
   // Numbers may become longer, such as 1e15 with sixteen digits. The stored text must be small enough to be sent
   // back.
   if (Buffer.byteLength(stored) > DATA_BYTES_MAX)
-    throw badRequest([{ path: [...path], message: TOO_LARGE }]);
+    throw invalidRequest([{ path: [...path], message: TOO_LARGE }]);
   return stored;
 }
 

@@ -1,9 +1,9 @@
+import { invalidRequest } from "@workflow/errors";
 import { isJsonObject, isStorableText, parseJsonText } from "@workflow/json";
 import type { Column } from "./column.ts";
 import { parseColumns } from "./columns.ts";
 import type { ColumnsOrigin } from "./columns.ts";
 import { reportInfiniteNumbers } from "./json-numbers.ts";
-import { badRequest } from "./problems.ts";
 import type { FieldPath } from "./problems.ts";
 
 /** The row limit of a table whose creator names none. */
@@ -90,7 +90,7 @@ export function buildSchema(
   const schemaJson = JSON.stringify({ ...schema, columns: parsed });
   if (Buffer.byteLength(schemaJson) > DOCUMENT_BYTES_MAX) {
     const message = `must, with the rest of the schema, have at most ${DOCUMENT_BYTES_MAX} bytes`;
-    throw badRequest([{ path: ["columns"], message }]);
+    throw invalidRequest([{ path: ["columns"], message }]);
   }
   return { columns: parsed, schemaJson };
 }

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { AppError, isAppError } from "@workflow/errors";
+import { AppError, invalidRequest, isAppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
-import { badRequest } from "../domain/problems.ts";
 import { parseRowData } from "../domain/row-data.ts";
 import type { MemoryShare } from "./memory-budget.ts";
 
@@ -105,7 +104,7 @@ export class RowGatherer {
 
   #throwProblems(): void {
     if (this.#violations.length === 0) return;
-    throw badRequest(this.#violations.slice(0, PROBLEMS_MAX));
+    throw invalidRequest(this.#violations.slice(0, PROBLEMS_MAX));
   }
 }
 

@@ -1,3 +1,4 @@
+import { invalidRequest } from "@workflow/errors";
 import { MeasureFunction } from "@workflow/proto/tables/v1/rows";
 import type {
   AggregateRowsRequest,
@@ -7,9 +8,10 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { NO_COLUMN_ID } from "../domain/column.ts";
 import type { Column, ColumnType } from "../domain/column.ts";
 import { parseFilter } from "../domain/parse-filter.ts";
-import { badRequest, Problems } from "../domain/problems.ts";
+import { Problems } from "../domain/problems.ts";
 import type { FieldPath } from "../domain/problems.ts";
 import type { AggregateQuery, Measure } from "../engine/index.ts";
 import { EncodedFigures } from "./encoded-figures.ts";
@@ -49,16 +51,16 @@ export function aggregateRows({
       const count = request.measures.length;
       if (count < 1 || count > MEASURES_MAX) {
         const message = `must have 1 to ${MEASURES_MAX} measures, not ${count}`;
-        throw badRequest([{ path: ["measures"], message }]);
+        throw invalidRequest([{ path: ["measures"], message }]);
       }
       const table = requireTableName(request.tableId, call);
       const ask = (columns: readonly Column[]) => parseQuery(request, columns);
       const figures = await snapshots.aggregate(table, ask, call);
       if (figures.groupCount > GROUPS_MAX) {
         const message = `has more than ${GROUPS_MAX} different values; filter the rows`;
-        throw badRequest([{ path: ["groupBy"], message }]);
+        throw invalidRequest([{ path: ["groupBy"], message }]);
       }
-      if (figures.hasCutKey) throw badRequest([{ path: ["groupBy"], message: CUT_KEY }]);
+      if (figures.hasCutKey) throw invalidRequest([{ path: ["groupBy"], message: CUT_KEY }]);
       return new EncodedFigures(figures.encoded);
     },
   });
@@ -100,6 +102,6 @@ function parseMeasure(
 
 function findColumn(id: string, columns: readonly Column[], place: FieldPath): Column | null {
   const column = columns.find((each) => each.id === id);
-  if (column === undefined) place.report(`the table declares no column ${JSON.stringify(id)}`);
+  if (column === undefined) place.report(NO_COLUMN_ID);
   return column ?? null;
 }

@@ -1,12 +1,11 @@
 import { isUuid, newUuid } from "@workflow/db";
-import { AppError, isAppError } from "@workflow/errors";
+import { AppError, invalidRequest, isAppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import type { BatchRowsRequest, BatchRowsResponse } from "@workflow/proto/tables/v1/rows";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { CompanyConnections } from "../company-connections.ts";
 import type { ServiceContext } from "../context.ts";
-import { badRequest } from "../domain/problems.ts";
 import { parseRowData } from "../domain/row-data.ts";
 import { findKnownIds } from "../store/rows-read.ts";
 import { rowsNotFound } from "../store/rows-record.ts";
@@ -73,7 +72,7 @@ function assertSize({ insertDataJson, updates, deleteRowIds }: BatchRowsRequest)
   const count = insertDataJson.length + updates.length + deleteRowIds.length;
   if (count < 1 || count > CHANGES_MAX) {
     const message = `must have 1 to ${CHANGES_MAX} changes in all, not ${count}`;
-    throw badRequest([{ path: [], message }]);
+    throw invalidRequest([{ path: [], message }]);
   }
   const datas = [...insertDataJson, ...updates.map(({ dataJson }) => dataJson)];
   const bytes = datas.reduce((sum, data) => sum + Buffer.byteLength(data), 0);
@@ -109,6 +108,6 @@ function parseChanges({ insertDataJson, updates, deleteRowIds }: BatchRowsReques
     })),
     deletes: deleteRowIds.map((rowId, index) => parseId(rowId, ["delete", `${index}`])),
   };
-  if (violations.length > 0) throw badRequest(violations.slice(0, PROBLEMS_MAX));
+  if (violations.length > 0) throw invalidRequest(violations.slice(0, PROBLEMS_MAX));
   return changes;
 }

@@ -1,11 +1,10 @@
 import { Shares } from "@workflow/async";
-import { AppError } from "@workflow/errors";
+import { AppError, invalidRequest } from "@workflow/errors";
 import { ExportFormat } from "@workflow/proto/tables/v1/tables";
 import type { ExportRowsRequest, ExportRowsResponse } from "@workflow/proto/tables/v1/tables";
 import { rpcServerStream } from "@workflow/rpc";
 import type { ServerStreamMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { badRequest } from "../domain/problems.ts";
 import { ChunkQueue } from "../export/chunk-queue.ts";
 import { CSV, JSONL } from "../export/format-rows.ts";
 import type { RowFormat } from "../export/format-rows.ts";
@@ -101,7 +100,7 @@ function requireFormat(format: ExportFormat): RowFormat {
     case ExportFormat.JSONL:
       return JSONL;
     default:
-      throw badRequest([{ path: ["format"], message: "must be csv or jsonl" }]);
+      throw invalidRequest([{ path: ["format"], message: "must be csv or jsonl" }]);
   }
 }
 

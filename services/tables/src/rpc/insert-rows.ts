@@ -1,3 +1,4 @@
+import { invalidRequest } from "@workflow/errors";
 import type {
   InsertRowRequest,
   InsertRowsRequest,
@@ -8,7 +9,6 @@ import { databaseErrorToAppError } from "@workflow/db";
 import { rpc, toItemFailure } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { badRequest } from "../domain/problems.ts";
 import { parseRowData } from "../domain/row-data.ts";
 import { toRowMessage } from "./row-message.ts";
 import { requireTableName } from "./table-name.ts";
@@ -25,7 +25,7 @@ export function insertRows(
     async handler({ requests }, call) {
       if (requests.length < 1 || requests.length > REQUESTS_MAX) {
         const message = `must have 1 to ${REQUESTS_MAX} requests`;
-        throw badRequest([{ path: ["requests"], message }]);
+        throw invalidRequest([{ path: ["requests"], message }]);
       }
       const results = requests.map((request) => insertOne(context, request, call));
       return { results: await Promise.all(results) };

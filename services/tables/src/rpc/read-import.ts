@@ -1,8 +1,7 @@
-import { AppError } from "@workflow/errors";
+import { AppError, invalidRequest } from "@workflow/errors";
 import type { CreateTableRequest, ImportTableRequest } from "@workflow/proto/tables/v1/tables";
 import { parseNewTable } from "../domain/new-table.ts";
 import type { TableContent } from "../domain/new-table.ts";
-import { badRequest } from "../domain/problems.ts";
 import { fromColumnList } from "./table-message.ts";
 import { requireFolderId } from "./table-name.ts";
 import type { MemoryShare } from "../import/memory-budget.ts";
@@ -53,7 +52,7 @@ export async function readImport(
 function parseTable(request: CreateTableRequest): ReadImport["table"] {
   const columns = fromColumnList(request.columns);
   if (columns === undefined) {
-    throw badRequest([{ path: ["columns"], message: "is required" }]);
+    throw invalidRequest([{ path: ["columns"], message: "is required" }]);
   }
   const content = parseNewTable({ ...request, columns }, { idFrom: "name" });
   return { ...content, folderId: requireFolderId(request.folderId) };

@@ -1,8 +1,7 @@
-import { AppError } from "@workflow/errors";
+import { AppError, invalidRequest } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { isStorableText } from "@workflow/json";
 import type { RpcContext } from "@workflow/rpc";
-import { badRequest } from "../domain/content.ts";
 import { placeProblems } from "./layout.ts";
 import type { Rectangle } from "./compact.ts";
 
@@ -34,7 +33,7 @@ export function requireWidgetFields({ title, refreshIntervalMs, place }: WidgetF
     violations.push({ path: ["refresh", "intervalMs"], message });
   }
   if (place !== undefined) violations.push(...placeProblems(place));
-  if (violations.length > 0) throw badRequest(violations);
+  if (violations.length > 0) throw invalidRequest(violations);
 }
 
 /**

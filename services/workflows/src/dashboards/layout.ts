@@ -1,6 +1,5 @@
-import { AppError } from "@workflow/errors";
+import { AppError, invalidRequest } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
-import { badRequest } from "../domain/content.ts";
 import { GRID_COLUMNS } from "./compact.ts";
 import type { Rectangle } from "./compact.ts";
 
@@ -50,7 +49,9 @@ export function placeProblems(
  */
 export function requireLayout(places: readonly WidgetPlace[]): void {
   if (places.length > WIDGETS_MAX) {
-    throw badRequest([{ path: ["widgets"], message: `must have at most ${WIDGETS_MAX} entries` }]);
+    throw invalidRequest([
+      { path: ["widgets"], message: `must have at most ${WIDGETS_MAX} entries` },
+    ]);
   }
   const seen = new Set<string>();
   const problems = places.flatMap((place, index): Violation[] => {
@@ -62,7 +63,7 @@ export function requireLayout(places: readonly WidgetPlace[]): void {
       ...placeProblems(place, path),
     ];
   });
-  if (problems.length > 0) throw badRequest(problems);
+  if (problems.length > 0) throw invalidRequest(problems);
 }
 
 /**
@@ -81,7 +82,7 @@ export function requireComplete(
       ? []
       : [{ path: ["widgets", String(index), "id"], message: "is no widget of this dashboard" }],
   );
-  if (foreign.length > 0) throw badRequest(foreign);
+  if (foreign.length > 0) throw invalidRequest(foreign);
   const given = new Set(places.map(({ id }) => id));
   const widgetIds = [...known].filter((id) => !given.has(id)).slice(0, IDS_TOLD_MAX);
   if (widgetIds.length === 0) return;

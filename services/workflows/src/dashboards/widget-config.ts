@@ -1,10 +1,9 @@
 import { isUuid } from "@workflow/db";
-import { AppError } from "@workflow/errors";
+import { AppError, invalidRequest, nameFirst } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { isJsonObject, isStorableText } from "@workflow/json";
 import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
-import { badRequest } from "../domain/content.ts";
 import { below, readJson } from "../domain/json-text.ts";
 import { BUCKETS_MAX, DURATION_MS_MAX, DURATION_MS_MIN, PERIOD_MS_DEFAULT } from "./period.ts";
 
@@ -119,7 +118,7 @@ function toStored(config: JsonObject): string {
 function requireConfig(value: JsonObject): WidgetConfig {
   const result = schemaFor(value["source"]).safeParse(value, { error: explainIssue });
   if (result.success) return result.data;
-  throw badRequest(
+  throw invalidRequest(
     result.error.issues.map(({ path, message }): Violation => ({
       path: ["config", ...path.map(String)],
       message,
@@ -140,13 +139,13 @@ function parseObject(json: string): JsonObject {
   requireSize(json);
   const result = readJson(json, "object");
   if (result.ok && result.infinite.length > 0) {
-    const message = "The widget's config is not valid.";
     const violations = below(["config"], result.infinite);
+    const message = nameFirst("The widget's config is not valid", violations);
     throw new AppError("VALIDATION_ERROR", message, { violations });
   }
   if (result.ok && isJsonObject(result.value)) return result.value;
   const message = result.ok ? "must be a JSON object" : result.message;
-  throw badRequest([{ path: ["config"], message }]);
+  throw invalidRequest([{ path: ["config"], message }]);
 }
 
 function requireSize(json: string): void {

@@ -1,8 +1,9 @@
+import { invalidRequest } from "@workflow/errors";
 import type { AppError, Violation } from "@workflow/errors";
 import { isJsonObject } from "@workflow/json";
 import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
-import { badRequest, invalidDefinition } from "./content.ts";
+import { invalidDefinition } from "./content.ts";
 import { below, readJson } from "./json-text.ts";
 
 const text = z.string();
@@ -71,7 +72,7 @@ export function checkCanvasState(canvasStateJson: string): CheckedCanvas {
 
 /** The BAD_REQUEST for a state with these problems. */
 export function badCanvas(violations: readonly Violation[]): AppError {
-  return badRequest(inCanvas(violations));
+  return invalidRequest(inCanvas(violations));
 }
 
 function inCanvas(violations: readonly Violation[]): Violation[] {

@@ -1,5 +1,5 @@
+import { invalidRequest } from "@workflow/errors";
 import { isStorableText } from "@workflow/json";
-import { badRequest } from "./content.ts";
 
 const SUMMARY_CHARS_MAX = 10_000;
 
@@ -16,5 +16,5 @@ export function parseChangeSummary(summary: string | undefined): string | null {
       ? `must have at most ${SUMMARY_CHARS_MAX} characters`
       : null;
   if (message === null) return summary;
-  throw badRequest([{ path: ["changeSummary"], message }]);
+  throw invalidRequest([{ path: ["changeSummary"], message }]);
 }

@@ -1,4 +1,4 @@
-import { AppError } from "@workflow/errors";
+import { AppError, invalidRequest, nameFirstPlace } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { DEFINITION_LIMITS } from "@workflow/definition";
 import { isStorableText } from "@workflow/json";
@@ -79,7 +79,7 @@ export function checkFields(
       infinite.push(...below(path, result.infinite));
     } else violations.push({ path, message: result.message });
   }
-  if (violations.length > 0) throw badRequest(violations);
+  if (violations.length > 0) throw invalidRequest(violations);
   if (infinite.length > 0) throw invalidDefinition(infinite.slice(0, VIOLATIONS_MAX));
   return { fields, parsed };
 }
@@ -141,7 +141,8 @@ export function contentOf(source: WorkflowContent): WorkflowContent {
 
 /** The VALIDATION_ERROR for a definition with these problems. */
 export function invalidDefinition(violations: readonly Violation[]): AppError {
-  return new AppError("VALIDATION_ERROR", "The workflow definition is not valid.", { violations });
+  const message = nameFirstPlace("The workflow definition is not valid", violations);
+  return new AppError("VALIDATION_ERROR", message, { violations });
 }
 
 /**
@@ -159,11 +160,6 @@ export function measureContent(fields: Partial<WorkflowContent>): number {
     );
   }
   return bytes;
-}
-
-/** The BAD_REQUEST for a request of the wrong shape. */
-export function badRequest(violations: readonly Violation[]): AppError {
-  return new AppError("BAD_REQUEST", "The request is not valid.", { violations });
 }
 
 /** Characters are Unicode code points, as in the table's constraint. */

@@ -1,5 +1,5 @@
+import { invalidRequest } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
-import { badRequest } from "./content.ts";
 import type { WorkflowContent } from "./content.ts";
 
 /** The fields of an update as they arrive; undefined means not set. */
@@ -48,6 +48,6 @@ export function applyMask(mask: readonly string[], fields: UpdateFields): Partia
   for (const { path, key } of CLEARABLE_FIELDS) {
     if (mask.includes(path)) changes[key] = fields[key] ?? null;
   }
-  if (violations.length > 0) throw badRequest(violations);
+  if (violations.length > 0) throw invalidRequest(violations);
   return changes;
 }

@@ -1,5 +1,6 @@
 import { changesBetween } from "@workflow/audit";
 import { newUuid } from "@workflow/db";
+import { invalidRequest } from "@workflow/errors";
 import type { CreateWidgetRequest, Widget } from "@workflow/proto/workflows/v1/dashboards";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
@@ -8,7 +9,6 @@ import { findPlace } from "../dashboards/compact.ts";
 import { requirePerson, requireWidgetFields } from "../dashboards/fields.ts";
 import { SIZE_DEFAULT, WIDGETS_MAX } from "../dashboards/layout.ts";
 import { checkConfig } from "../dashboards/widget-config.ts";
-import { badRequest } from "../domain/content.ts";
 import { lockOwnDashboard, touchDashboard } from "../store/dashboards.ts";
 import { insertWidget, listWidgets } from "../store/dashboards-widgets.ts";
 import { requireDashboardKey } from "./dashboard-key.ts";
@@ -55,5 +55,5 @@ export function createWidget({
 
 function dashboardFull() {
   const message = `A dashboard has at most ${WIDGETS_MAX} widgets.`;
-  return badRequest([{ path: ["widgets"], message }]);
+  return invalidRequest([{ path: ["widgets"], message }]);
 }

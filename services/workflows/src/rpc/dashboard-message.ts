@@ -1,6 +1,6 @@
+import { invalidRequest } from "@workflow/errors";
 import { WidgetType } from "@workflow/proto/workflows/v1/dashboards";
 import type { Dashboard, DashboardLayout, Widget } from "@workflow/proto/workflows/v1/dashboards";
-import { badRequest } from "../domain/content.ts";
 import type { WidgetPlace } from "../dashboards/layout.ts";
 import type { DashboardRow } from "../store/dashboards.ts";
 import { WIDGET_TYPES } from "../store/dashboards-widgets.ts";
@@ -52,7 +52,7 @@ export function toLayoutMessage(places: readonly WidgetPlace[], updatedAt: Date)
 export function parseWidgetType(type: WidgetType): WidgetRow["type"] {
   const known = WIDGET_TYPES.find((each) => MESSAGE_TYPE[each] === type);
   if (known !== undefined) return known;
-  throw badRequest([{ path: ["type"], message: `must be one of ${WIDGET_TYPES.join(", ")}` }]);
+  throw invalidRequest([{ path: ["type"], message: `must be one of ${WIDGET_TYPES.join(", ")}` }]);
 }
 
 /** Only the position of a widget. */

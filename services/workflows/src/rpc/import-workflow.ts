@@ -1,5 +1,6 @@
 import { newUuid } from "@workflow/db";
 import { planDefinition } from "@workflow/definition";
+import { invalidRequest } from "@workflow/errors";
 import type {
   ImportWorkflowRequest,
   ImportWorkflowResponse,
@@ -9,7 +10,7 @@ import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
 import { checkCanvasState } from "../domain/canvas-state.ts";
-import { badRequest, checkContent } from "../domain/content.ts";
+import { checkContent } from "../domain/content.ts";
 import { insertWorkflow } from "../store/insert-workflow.ts";
 import { toContent } from "./create-workflow.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
@@ -24,7 +25,7 @@ export function importWorkflow({
     scopes: "workflows:write",
     async handler(request, context) {
       if (request.content === undefined) {
-        throw badRequest([{ path: ["content"], message: "must be set" }]);
+        throw invalidRequest([{ path: ["content"], message: "must be set" }]);
       }
       const { content, contentBytes, definition } = checkContent(toContent(request.content));
       const canvasStateJson =

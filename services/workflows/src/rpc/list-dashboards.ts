@@ -1,3 +1,4 @@
+import { invalidRequest } from "@workflow/errors";
 import type {
   ListDashboardsRequest,
   ListDashboardsResponse,
@@ -5,7 +6,6 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { badRequest } from "../domain/content.ts";
 import { listDashboards as listRows } from "../store/dashboards.ts";
 import { toDashboardMessage } from "./dashboard-message.ts";
 
@@ -23,7 +23,7 @@ export function listDashboards({
       const { companyId } = identity;
       const limit = given === 0 ? LIMIT_DEFAULT : given;
       if (limit < 1 || limit > LIMIT_MAX) {
-        throw badRequest([{ path: ["limit"], message: `must be between 1 and ${LIMIT_MAX}` }]);
+        throw invalidRequest([{ path: ["limit"], message: `must be between 1 and ${LIMIT_MAX}` }]);
       }
       const binding = JSON.stringify(["dashboards", companyId]);
       const after = cursor === "" ? null : toPosition(cursors.decode(binding, cursor));

@@ -1,3 +1,4 @@
+import { invalidRequest } from "@workflow/errors";
 import type {
   ListVersionsRequest,
   ListVersionsResponse,
@@ -5,7 +6,6 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { badRequest } from "../domain/content.ts";
 import { getWorkflow } from "../store/get-workflow.ts";
 import { listVersions as listRows } from "../store/versions.ts";
 import { toVersionMessage } from "./version-message.ts";
@@ -25,7 +25,7 @@ export function listVersions({
     scopes: "workflows:read",
     async handler({ workflowId, limit, cursor }, context) {
       if (limit < 0 || limit > LIMIT_MAX) {
-        throw badRequest([{ path: ["limit"], message: `must be between 1 and ${LIMIT_MAX}` }]);
+        throw invalidRequest([{ path: ["limit"], message: `must be between 1 and ${LIMIT_MAX}` }]);
       }
       const key = requireWorkflowKey(workflowId, context);
       const binding = JSON.stringify(["versions", key.companyId, key.workflowId]);

@@ -1,3 +1,4 @@
+import { invalidRequest } from "@workflow/errors";
 import { isStorableText } from "@workflow/json";
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
 import type {
@@ -7,7 +8,6 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { badRequest } from "../domain/content.ts";
 import { STATUSES } from "../domain/status.ts";
 import type { Status } from "../domain/status.ts";
 import { listWorkflows as listRows } from "../store/list-workflows.ts";
@@ -48,12 +48,14 @@ function parseStatus(status: WorkflowStatus): Status | null {
   if (status === WorkflowStatus.UNSPECIFIED) return null;
   const known = STATUSES.find((each) => MESSAGE_STATUS[each] === status);
   if (known !== undefined) return known;
-  throw badRequest([{ path: ["status"], message: `must be one of ${STATUSES.join(", ")}` }]);
+  throw invalidRequest([{ path: ["status"], message: `must be one of ${STATUSES.join(", ")}` }]);
 }
 
 function parseSearch(search: string): string {
   if (isStorableText(search)) return search;
-  throw badRequest([{ path: ["search"], message: "must not contain NUL or unpaired surrogates" }]);
+  throw invalidRequest([
+    { path: ["search"], message: "must not contain NUL or unpaired surrogates" },
+  ]);
 }
 
 /** Cursors are signed, so one that decodes was made above. */

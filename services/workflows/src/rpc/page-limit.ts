@@ -1,4 +1,4 @@
-import { badRequest } from "../domain/content.ts";
+import { invalidRequest } from "@workflow/errors";
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
@@ -11,5 +11,5 @@ const LIMIT_MAX = 100;
 export function parseLimit(limit: number): number {
   if (limit === 0) return LIMIT_DEFAULT;
   if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-  throw badRequest([{ path: ["limit"], message: `must be between 1 and ${LIMIT_MAX}` }]);
+  throw invalidRequest([{ path: ["limit"], message: `must be between 1 and ${LIMIT_MAX}` }]);
 }

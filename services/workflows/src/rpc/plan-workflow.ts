@@ -1,12 +1,13 @@
 import { createFairness } from "@workflow/async";
 import { planDefinitionInTurns } from "@workflow/definition";
 import type { DefinitionPlan } from "@workflow/definition";
+import { invalidRequest } from "@workflow/errors";
 import { parseJsonText } from "@workflow/json";
 import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/plans";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { badRequest, parseStored } from "../domain/content.ts";
+import { parseStored } from "../domain/content.ts";
 import { getWorkflow } from "../store/get-workflow.ts";
 import { PlanTurns } from "./plan-turns.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
@@ -48,7 +49,7 @@ export function planWorkflow({
 function parseInput(inputJson: string | undefined): unknown {
   if (inputJson === undefined) return {};
   const parsed = parseJsonText(inputJson, "object");
-  if (!parsed.ok) throw badRequest([{ path: ["input"], message: parsed.message }]);
+  if (!parsed.ok) throw invalidRequest([{ path: ["input"], message: parsed.message }]);
   return parsed.value;
 }
 

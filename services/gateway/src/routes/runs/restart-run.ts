@@ -13,7 +13,7 @@ export const restartRun = route({
   summary: "Restart a run from a step",
   description: [
     "A new run begins at `fromStepId`, inclusive, with the version of the original; the outputs of the steps before are taken over.",
-    "Members of `overrideInput` take the place of those of the input.",
+    "`overrideInput` is merged over the input: objects member by member at every depth, any other value, an array too, as a whole.",
     "Only runs that are completed, failed or timeout can be restarted, else INVALID_STATE; an unknown step is INVALID_STEP.",
     "Each request starts a run, which names the original in `restartedFromRunId`.",
   ],

@@ -1,7 +1,7 @@
+import { invalidRequest } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { columnList } from "../tables/table-fields.ts";
 import type { ColumnFields } from "../tables/table-fields.ts";
-import { invalidRequest } from "../../errors/invalid-request.ts";
 import { createLineProblems, invalidFile, readCsv, VALUE_SEPARATOR } from "./csv-records.ts";
 import type { LineProblems } from "./csv-records.ts";
 import type { CsvImportFields } from "./csv-import-fields.ts";

@@ -1,8 +1,7 @@
-import { AppError } from "@workflow/errors";
+import { AppError, invalidRequest } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { isJsonProblem, scanJsonObject } from "@workflow/json";
 import type { JsonMembers } from "@workflow/json";
-import { invalidRequest } from "../../errors/invalid-request.ts";
 import { explainIssue, toViolations } from "../../errors/violations.ts";
 import { decodeUtf8, jsonRejection } from "../../http/json-body.ts";
 import { findLongList, listPlacesOf } from "../../http/long-lists.ts";

@@ -1,7 +1,7 @@
+import { invalidRequest } from "@workflow/errors";
 import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/json";
 import type { JsonMembers } from "@workflow/json";
 import { z } from "zod";
-import { invalidRequest } from "../../errors/invalid-request.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { rowJson } from "./row-json.ts";
 import { batchSchema, rowData } from "./row-schema.ts";

@@ -1,5 +1,5 @@
+import { invalidRequest } from "@workflow/errors";
 import { z } from "zod";
-import { invalidRequest } from "../../errors/invalid-request.ts";
 import { csvImportQuery } from "../table-imports/csv-import-fields.ts";
 import { importFields } from "../table-imports/import-fields.ts";
 import type { ImportJob } from "../table-imports/import-plan.ts";

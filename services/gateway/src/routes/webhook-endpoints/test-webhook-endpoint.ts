@@ -25,6 +25,7 @@ export const testWebhookEndpoint = route({
     schema: z
       .object({
         eventType: eventTypeName
+          .min(1, "must be one of the types of GET /webhook-event-types")
           .nullish()
           .describe("Of GET /webhook-event-types; workflow.completed by default."),
       })

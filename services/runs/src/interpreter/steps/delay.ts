@@ -26,7 +26,9 @@ export async function executeDelay(
     const totalMs = dueAt.getTime() - open.startedAt.getTime();
     if (open.dueAt === null) {
       execution.journal.persistWait(open, { dueAt });
-      if (totalMs > CHECKPOINT_FROM_MS) execution.journal.announceCheckpoint(step.id);
+      if (totalMs > CHECKPOINT_FROM_MS) {
+        execution.journal.announceCheckpoint(step.id, "suspended");
+      }
     }
     const kind = totalMs > SUSPENDED_FROM_MS ? "suspension" : "delay";
     await execution.fibers.wait({ kind, dueAt }, execution.signal);

@@ -91,7 +91,9 @@ async function serve(
 ): Promise<void> {
   const startedAt = performance.now();
   const requestId = requestIdOf(incoming);
-  const [path, query] = splitOnce(incoming.url ?? "", "?");
+  const [target, query] = splitOnce(incoming.url ?? "", "?");
+  // As on the routes of the API: people add this slash to the address that they give to a sender.
+  const path = target.endsWith("/") ? target.slice(0, -1) : target;
   const [name = ""] = path.startsWith(ROOT) ? path.slice(ROOT.length).split("/", 1) : [];
   const span = tracer?.span("inbound webhook", readTraceparent(incoming.headers["traceparent"]), {
     kind: "server",
