@@ -142,7 +142,7 @@ class ProcessDispatcher implements Dispatcher {
     if (isIdle(member)) this.wake();
   }
 
-  /** An earlier job may have made the process fail, so a job in a used process gets one more try (M4). */
+  /** An earlier job may have made the process fail, so a job in a used process gets one more try. */
   #fail(member: Member, error: Error): void {
     if (!this.#members.has(member)) return;
     const [first, ...others] = this.#end(member);
