@@ -244,7 +244,7 @@ export class FanOut {
     await lanes.feed(fed);
   }
 
-  /** Schedules another try. Only permanent failures count. */
+  /** Schedules another try. Only failures that are not transient count toward the limit. */
   async #scheduleRetry(events: readonly ClaimedEvent[], error: unknown): Promise<void> {
     const { reason } = databaseErrorToAppError(error);
     const isAway = reason === "UNAVAILABLE" || reason === "EXECUTION_TIMEOUT";
