@@ -1,31 +1,31 @@
-/** What one batch may hold. */
+/** The limits of one batch. */
 export interface BatchLimits<Item> {
-  /** The most items. */
+  /** The limit of items. */
   itemsMax: number;
-  /** The most that the sizes of its items add up to; a single item may have more. No limit by default. */
+  /** The limit of all sizes together; a single item may exceed it. Unlimited by default. */
   sizeMax?: number | undefined;
-  /** Needed with `sizeMax`; in any unit. */
+  /** The size of an item, in any unit; required with `sizeMax`. */
   sizeOf?: ((item: Item) => number) | undefined;
-  /** Of items with the same key a batch holds one, and the first one goes first; null: no key. */
+  /** The key of an item; null without one. A batch has one item for each key, the first one first. */
   keyOf?: ((item: Item) => string | null) | undefined;
-  /** Whether items with a key must stay in line now. Whoever changes that calls `Batcher.resume`. */
+  /** Whether items with a key must wait for now. Call `Batcher.resume` when that changes. */
   isHeld?: ((key: string) => boolean) | undefined;
 }
 
-/** Something that waits for its batch. */
+/** An item that waits for its batch. */
 interface Entry<Item> {
   readonly item: Item;
 }
 
-/** What waits, and what goes next. */
+/** The waiting items, in the order of the next batches. */
 export interface BatchLine<Item, Of extends Entry<Item>> {
   readonly size: number;
   add(entry: Of): void;
-  /** Takes the next batch out; empty when nothing waits, or all of it must stay. */
+  /** Removes the next batch; empty when no item waits, or all must wait. */
   take(limits: BatchLimits<Item>): Of[];
 }
 
-/** First come, first served. */
+/** A line in the order of arrival. */
 export class PlainLine<Item, Of extends Entry<Item>> implements BatchLine<Item, Of> {
   #entries: Of[] = [];
 
@@ -53,7 +53,7 @@ export class PlainLine<Item, Of extends Entry<Item>> implements BatchLine<Item, 
   }
 }
 
-/** In turns between tenants (D57): a batch takes one item of each before it takes a second of one. */
+/** A line with turns between tenants (D57): a batch takes one item of each before it takes a second of one. */
 export class TurnLine<Item, Of extends Entry<Item>> implements BatchLine<Item, Of> {
   readonly #tenantOf: (item: Item) => string;
   /** The tenant that was served last is at the end. */
@@ -79,7 +79,7 @@ export class TurnLine<Item, Of extends Entry<Item>> implements BatchLine<Item, O
   take(limits: BatchLimits<Item>): Of[] {
     const batch = new Batch<Item, Of>(limits);
     const later: Of[] = [];
-    // The loop comes again to tenants that are put at the end.
+    // The loop visits a tenant again after moving it to the end.
     for (const [tenant, queue] of this.#queues) {
       const [entry] = queue;
       if (entry === undefined || batch.isFullFor(entry)) break;
@@ -94,11 +94,11 @@ export class TurnLine<Item, Of extends Entry<Item>> implements BatchLine<Item, O
   }
 }
 
-/** A batch that is being put together. */
+/** A batch while it is filled. */
 class Batch<Item, Of extends Entry<Item>> {
   readonly entries: Of[] = [];
   readonly #limits: BatchLimits<Item>;
-  /** Those of its entries, and of what was left in line in front of others. */
+  /** The keys of the batch's entries, and of entries that stay in line in front of others. */
   readonly #keys = new Set<string>();
   #size = 0;
 

@@ -1,35 +1,35 @@
 import { PlainLine, TurnLine } from "./batch-lines.ts";
 import type { BatchLimits, BatchLine } from "./batch-lines.ts";
 
-/** An item of a batch, and whoever waits for what becomes of it. */
+/** An item of a batch, and the promise of its caller. */
 export interface Asked<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result | PromiseLike<Result>) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** How items are gathered and handled. */
+/** The limits of batches, and the function that handles them. */
 export interface BatcherOptions<Item, Result> extends BatchLimits<Item> {
-  /** The most batches under way at a time; meanwhile further items gather. No limit by default. */
+  /** The limit of concurrent batches; further items gather meanwhile. Unlimited by default. */
   batchesMax?: number | undefined;
-  /** With it, batches are filled in turns between tenants (D57). */
+  /** The tenant of an item. With it, batches are filled in turns between tenants (D57). */
   tenantOf?: ((item: Item) => string) | undefined;
-  /** Resolves or rejects each item of a batch. When it throws, the error is of all that are left. */
+  /** Resolves or rejects each item of a batch. An error that it throws rejects all remaining items. */
   handle: (batch: readonly Asked<Item, Result>[]) => Promise<void>;
   /**
-   * Whether, after such an error, the items of the batch are handled one by one, so that the one which caused it
-   * fails alone. Never by default. `handle` has answered no item before such an error, else that one is handled
-   * twice.
+   * Whether the batch's items are handled one by one after such an error, so that the cause of the
+   * error fails alone. Never by default. `handle` must not have answered an item before such an error,
+   * because that item would be handled twice.
    */
   isOfOneItem?: ((error: unknown) => boolean) | undefined;
-  /** Called when nothing waits and nothing is under way any more. */
+  /** Called when no item waits or is handled any more. */
   onIdle?: (() => void) | undefined;
 }
 
 /**
- * Gathers items that are asked for one by one, and handles them together. A batch begins in the next turn of the
- * event loop, so items that arrive together share it, and an item that comes alone waits for nothing. While as
- * many batches as allowed are under way, items wait for the next one.
+ * Gathers single items and handles them in batches. A batch begins in the next turn of the event loop,
+ * so items that arrive together share it, and a single item does not wait. With the maximum of
+ * concurrent batches, further items wait for the next one.
  */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;
@@ -45,7 +45,7 @@ export class Batcher<Item, Result> {
     this.#line = options.tenantOf === undefined ? new PlainLine() : new TurnLine(options.tenantOf);
   }
 
-  /** @returns what becomes of the item */
+  /** @returns the result of the item */
   ask(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#line.add({ item, resolve, reject });
@@ -53,14 +53,14 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Begins a batch soon, if one may; to be called when items are no longer held (`isHeld`). */
+  /** Begins a batch soon, if possible. Call it when items need not wait any more (`isHeld`). */
   resume(): void {
     if (this.#isDue || this.#underWay >= this.#batchesMax || this.#line.size === 0) return;
     this.#isDue = true;
     setImmediate(this.#beginDue);
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no item waits or is handled. */
   async whenIdle(): Promise<void> {
     if (!this.#isIdle()) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
   }
@@ -94,7 +94,7 @@ export class Batcher<Item, Result> {
     } catch (error) {
       const alone = batch.length > 1 && isOfOneItem?.(error) === true;
       if (alone) for (const each of batch) await this.#handle([each]);
-      // Whoever has an answer does not notice.
+      // An item that has its answer ignores the rejection.
       else for (const { reject } of batch) reject(error);
     }
   }
@@ -110,13 +110,13 @@ export class Batcher<Item, Result> {
   }
 }
 
-/** Makes `handle` of a function that answers all items of a batch at once, in their order. */
+/** Makes `handle` from a function that answers all items of a batch at once, in their order. */
 export function answerTogether<Item, Result>(
   answer: (items: readonly Item[]) => Promise<readonly (Result | PromiseLike<Result>)[]>,
 ): BatcherOptions<Item, Result>["handle"] {
   return async (batch) => {
     const answers = await answer(batch.map(({ item }) => item));
-    // Whoever gets no answer would wait for ever.
+    // An item without an answer would wait for ever.
     if (answers.length < batch.length) throw new Error("A batch has fewer answers than items.");
     for (const [position, result] of answers.entries()) batch[position]?.resolve(result);
   };

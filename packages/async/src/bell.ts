@@ -5,7 +5,7 @@ export class Bell {
   #hasRung = false;
   #wakeSleeper: (() => void) | undefined;
 
-  /** Ends the present sleep, or else the next one. */
+  /** Ends the current sleep, or else the next one. */
   ring(): void {
     this.#hasRung = true;
     this.#wakeSleeper?.();
@@ -16,7 +16,7 @@ export class Bell {
     this.#hasRung = false;
   }
 
-  /** Waits for a ring, at most so many milliseconds, or until the signal is aborted; never rejects. */
+  /** Waits for a ring, for at most so many milliseconds, or until the signal is aborted. Never rejects. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#hasRung && !signal.aborted) await this.#sleep(ms, signal);
     this.#hasRung = false;

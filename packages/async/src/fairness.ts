@@ -1,17 +1,18 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Long work may hold the event loop for this long before others get a turn. */
+/** The time for which long work may hold the event loop. */
 const TURN_MS = 8;
 
 /** Lets others use the event loop during long work. */
 export interface Fairness {
   /**
-   * Resolves in the next turn when this work has held the event loop for long; else it is undefined.
+   * Resolves in the next turn of the event loop when this work has held the loop for its time;
+   * otherwise undefined.
    */
   yieldIfDue(): Promise<void> | undefined;
 }
 
-/** Counts the time since the event loop was last given to others. */
+/** Measures the time since this work last yielded the event loop. */
 export function createFairness(): Fairness {
   let turnEndsAt = performance.now() + TURN_MS;
   const next = async (): Promise<void> => {

@@ -5,23 +5,23 @@ import { sleep } from "./sleep.ts";
 const BACKOFF_FIRST_MS = 400;
 const BACKOFF_MAX_MS = 30_000;
 
-/** What a loop needs of a logger; pino's loggers fit. */
+/** The part of a logger that a loop needs; pino's loggers fit. */
 export interface LoopLogger {
   error(fields: object, message: string): void;
 }
 
 export interface LoopOptions {
-  /** The name in the log. */
+  /** The name of the task in the log. */
   name: string;
   /** Ends the loop. */
   signal: AbortSignal;
-  /** The pause between two rounds in milliseconds, unless woken earlier. */
+  /** The pause between two rounds in milliseconds; `wake` ends it early. */
   intervalMs: number;
   logger: LoopLogger;
   /**
    * One round of work, which must end soon after the signal is aborted. `"again"` means that there is
-   * more to do, and the next round follows at once. A number is the pause until then, in milliseconds, in place of
-   * the interval.
+   * more to do, and the next round follows at once. A number is the pause until the next round, in
+   * milliseconds, instead of the interval.
    */
   run: (signal: AbortSignal) => Promise<"again" | number | void>;
 }
@@ -35,9 +35,9 @@ export interface Loop {
 }
 
 /**
- * Repeats a task, its first round at once and never two rounds at a time. A round that fails is logged.
- * The pause after it doubles with each further failure (up to 30 s, or the interval when that is
- * longer); being woken does not shorten that pause.
+ * Repeats a task: the first round at once, and never two rounds at a time. A failed round is logged.
+ * The pause after it doubles with each further failure, up to 30 s or a longer interval; `wake` does
+ * not shorten that pause.
  */
 export function loop(options: LoopOptions): Loop {
   const bell = new Bell();
@@ -64,12 +64,12 @@ async function repeat(options: LoopOptions, bell: Bell): Promise<void> {
   }
 }
 
-/** Lets I/O and signals in between rounds that never pause. */
+/** Lets I/O and signals run between rounds without a pause. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Checked through a function, since the compiler does not expect it to change while awaiting. */
+/** A function, because the compiler would not expect the flag to change during an await. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

@@ -2,29 +2,29 @@ import { loop } from "./loop.ts";
 import type { Loop, LoopOptions } from "./loop.ts";
 
 /**
- * Resources that must be closed again, in the reverse order of their opening. So a service that fails
- * during its start leaves nothing open.
+ * Owns resources and closes them in the reverse order of their opening. So a service that fails during
+ * its start leaves nothing open.
  */
 export interface Scope extends AsyncDisposable {
-  /** Takes charge of a resource and returns it. */
+  /** Takes ownership of a resource and returns it. */
   adopt<Resource>(
     resource: Resource,
     close: (resource: Resource) => Promise<void> | void,
   ): Resource;
-  /** Runs this when the scope closes. */
+  /** Runs `close` when the scope closes. */
   defer(close: () => Promise<void> | void): void;
   /**
-   * Takes charge of work that goes on until its signal is aborted. The scope aborts it when it closes, and waits
-   * for its end.
+   * Runs work in the background until its signal is aborted. The scope aborts the signal when it
+   * closes, and waits for the end of the work.
    */
   background(work: (signal: AbortSignal) => Promise<unknown>): void;
   /** Repeats a task in the background; see `loop`. */
   loop(options: Omit<LoopOptions, "signal">): Loop;
-  /** Runs a part of a start. When it fails, the scope is closed before the error is thrown on. */
+  /** Runs a part of a start. After an error the scope is closed, and the error is thrown again. */
   guard<Result>(start: () => Promise<Result>): Promise<Result>;
   /**
-   * Closes everything, the last one first; only the first call has an effect. When one close fails, all
-   * the others are still closed. When several fail the error is a SuppressedError.
+   * Closes all resources, the last one first; only the first call has an effect. A failing close does
+   * not prevent the others. Several failures become one SuppressedError.
    */
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export function createScope(): Scope {
     background(work) {
       const stopping = new AbortController();
       const ended = work(stopping.signal);
-      // An error of the work is thrown when the scope closes, and not reported before.
+      // An error of the work is thrown when the scope closes, and must not count as unhandled before.
       ended.catch(() => {});
       stack.defer(async () => {
         stopping.abort();

@@ -1,8 +1,8 @@
-/** How long one holder-to-be waits in line. */
+/** The time limit of a wait for a slot. */
 export interface WaitLimit {
-  /** Milliseconds. */
+  /** The limit in milliseconds. */
   timeoutMs: number;
-  /** Makes the error of a wait that took longer. */
+  /** Makes the error for a wait that took longer. */
   timeoutError: () => Error;
 }
 
@@ -12,8 +12,8 @@ interface Waiter {
 }
 
 /**
- * A limited number of slots for holders, who get them in the order in which they came. All of them are alike;
- * between tenants there are `Turns`.
+ * A limited number of slots, acquired in the order of arrival. All holders are equal; `Turns` adds
+ * turns between tenants.
  */
 export class Semaphore {
   readonly #slots: number;
@@ -26,10 +26,10 @@ export class Semaphore {
   }
 
   /**
-   * Waits for a slot, without end by default.
+   * Waits for a slot, without a time limit by default.
    *
-   * @returns releases the slot; to be called once
-   * @throws the limit's error when the wait took too long, or what `rejectWaiting` was given
+   * @returns releases the slot; call it once
+   * @throws the limit's error after too long a wait; the error of `rejectWaiting`
    */
   async acquire(limit?: WaitLimit): Promise<() => void> {
     if (this.#held < this.#slots) this.#held += 1;
@@ -37,12 +37,12 @@ export class Semaphore {
     return this.#release;
   }
 
-  /** How many wait for a slot. */
+  /** The number of callers that wait for a slot. */
   get waiting(): number {
     return this.#line.size;
   }
 
-  /** Rejects everybody who waits for a slot. */
+  /** Rejects all callers that wait for a slot. */
   rejectWaiting(error: unknown): void {
     for (const { reject } of this.#line) reject(error);
     this.#line.clear();
@@ -53,11 +53,11 @@ export class Semaphore {
     if (this.#held > 0) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** One function for all holders: acquiring a free slot allocates nothing else. */
+  /** One function for all holders, so that acquiring a free slot allocates nothing else. */
   readonly #release = (): void => {
     const [next] = this.#line;
     if (next !== undefined) {
-      // The slot goes to the next in line without being free in between.
+      // The slot goes to the next caller without being free in between.
       this.#line.delete(next);
       next.resolve();
       return;
@@ -74,7 +74,7 @@ export class Semaphore {
     this.#line.add(waiter);
     if (limit === undefined) return promise;
     const timer = setTimeout(() => {
-      // A waiter that was served or sent away in this moment has left the line.
+      // A caller that was just served or rejected has left the line.
       if (this.#line.delete(waiter)) reject(limit.timeoutError());
     }, limit.timeoutMs);
     try {

@@ -1,15 +1,15 @@
-/** The number of places. */
+/** The limits of places. */
 export interface ShareLimits {
-  /** Places of all tenants together. */
+  /** The limit of all tenants together. */
   total: number;
-  /** The most that one tenant may hold, however many are free. */
+  /** The limit of one tenant, however many places are free. */
   perTenant: number;
 }
 
 /**
- * Places that tenants hold for long, such as open connections. No tenant may hold more than are left
- * free. One tenant alone gets half of them, the next half of the rest. So there is one for every
- * newcomer.
+ * Limits places that tenants hold for long, such as open connections. No tenant may hold more places
+ * than are left free. So one tenant alone gets half of them, the next one half of the rest, and there
+ * is always a place for a newcomer.
  */
 export class Shares {
   readonly #limits: ShareLimits;
@@ -21,9 +21,9 @@ export class Shares {
   }
 
   /**
-   * Takes a place, or `amount` of them.
+   * Acquires a place, or `amount` of them.
    *
-   * @returns releases them, however often it is called; null when the tenant has its share
+   * @returns releases them, and may be called repeatedly; null when the tenant has used its share
    */
   take(tenant: string, amount = 1): (() => void) | null {
     const { total, perTenant } = this.#limits;

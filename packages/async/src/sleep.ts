@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits so many milliseconds, or until the signal is aborted; never rejects. */
+/** Waits for so many milliseconds, or until the signal is aborted. Never rejects. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  // The caller checks the signal where an abort changes what comes next.
+  // A caller for whom an abort matters checks the signal itself.
   await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
 }

@@ -1,16 +1,16 @@
-/** Work may hold the event loop for this long before others get it. */
+/** The time for which work may hold the event loop. */
 const SLICE_MS = 8;
 
 /**
- * Shares one event loop among many pieces of work that become ready together. When the present slice is
- * used up, pieces wait in line, and each turn of the loop does one. A thousand pieces of 5 ms never
- * hold it for 5 s.
+ * Shares the event loop among many pieces of work that become ready together. When the current slice is
+ * used up, pieces wait in line, and each turn of the loop does one. So a thousand pieces of 5 ms never
+ * hold the loop for 5 s.
  */
 export class Slices {
   readonly #line: (() => void)[] = [];
   #endsAt: number | null = null;
 
-  /** Does the work, which must be synchronous, at once or when its turn has come. */
+  /** Does synchronous work, at once or when its turn comes. */
   async do<T>(work: () => T): Promise<T> {
     if (this.#mustWait()) await new Promise<void>((resolve) => this.#line.push(resolve));
     return work();
@@ -26,7 +26,7 @@ export class Slices {
     setImmediate(() => this.#next());
   }
 
-  /** Goes on in the loop's next turn, after everybody else's events. */
+  /** Continues in the next turn of the loop, after all other events. */
   #next(): void {
     this.#endsAt = null;
     const first = this.#line.shift();

@@ -1,12 +1,12 @@
-/** The longest time that a timer of Node keeps, 24.8 days; a longer one ends at once. */
+/** The longest timer of Node, 24.8 days; a longer one fires at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Runs an action once, when no time is left; also months ahead, and by any clock. The clock is read again each
- * time a timer ends, since timers end a moment early and clocks are set.
+ * Runs an action once when no time is left, even months ahead, and by any clock. The clock is read
+ * again after each timer, because timers fire a moment early and clocks are adjusted.
  *
  * @param leftMs milliseconds until the action; Infinity: never
- * @returns calls the action off; may be called at any time
+ * @returns cancels the action; may be called at any time
  */
 export function startTimer(leftMs: () => number, action: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -18,7 +18,7 @@ export function startTimer(leftMs: () => number, action: () => void): () => void
     if (ms <= 0) action();
     else arm(ms);
   };
-  // Never at once, so that the caller has what this returns before the action runs.
+  // Never at once, so that the caller has the cancelling function before the action runs.
   arm(leftMs());
   return () => clearTimeout(timer);
 }

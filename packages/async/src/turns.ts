@@ -1,7 +1,7 @@
-/** The limits of what may be taken at the same time. */
+/** The limits of concurrent work. */
 export interface TurnLimits {
   perTenant: number;
-  /** For all tenants together; no limit by default. */
+  /** The limit of all tenants together; unlimited by default. */
   total?: number;
 }
 
@@ -11,15 +11,18 @@ interface Waiter {
 }
 
 /**
- * Lets so much run at the same time and the rest wait: first come, first served within a tenant, in
- * turns between tenants (D57). However much one tenant has waiting, another's next item is as near.
- * Each takes one place, unless it says how many.
+ * Limits concurrent work; the rest waits in the order of arrival within a tenant, and in turns between
+ * tenants (D57). A tenant's next item waits no longer, however much other tenants have waiting. An item
+ * takes one place unless it names an amount.
  */
 export class Turns {
   readonly #perTenant: number;
   readonly #total: number;
   readonly #active = new Map<string, number>();
-  /** The tenant that was served last is at the end. A set keeps order and removes any member fast. */
+  /**
+   * The waiting items of each tenant; the tenant that was served last is at the end. A set keeps the
+   * order and removes any member fast.
+   */
   readonly #waiting = new Map<string, Set<Waiter>>();
   #activeTotal = 0;
 
@@ -29,10 +32,9 @@ export class Turns {
   }
 
   /**
-   * Waits for a place, or for `amount` of them. A request for more than a tenant may have gets that
-   * much.
+   * Waits for a place, or for `amount` of them. A request above the tenant's limit gets that limit.
    *
-   * @returns releases it; to be called once
+   * @returns releases the places; call it once
    * @throws the signal's reason when it was aborted first
    */
   take(tenant: string, signal: AbortSignal, amount = 1): Promise<() => void> {
@@ -44,7 +46,7 @@ export class Turns {
       const onAbort = (): void => {
         this.#leave(tenant, waiter);
         reject(signal.reason);
-        // The aborted request may have held up smaller ones.
+        // The aborted request may have blocked smaller ones.
         this.#startWaiting();
       };
       const waiter: Waiter = {
@@ -62,9 +64,9 @@ export class Turns {
   }
 
   /**
-   * Takes a place, or `amount` of them, if that is free and nobody who waits comes first.
+   * Acquires a place, or `amount` of them, if they are free and nobody waits for them.
    *
-   * @returns releases it, to be called once; null when there is none now
+   * @returns releases them, call it once; null without free places
    */
   takeNow(tenant: string, amount = 1): (() => void) | null {
     const wanted = Math.min(amount, this.#perTenant, this.#total);
@@ -72,7 +74,7 @@ export class Turns {
     return isFree ? this.#occupy(tenant, wanted) : null;
   }
 
-  /** Whether a tenant itself holds so much that no more is left for it. */
+  /** Whether the tenant's own places leave no more for it. */
   isAtLimit(tenant: string, amount = 1): boolean {
     return !this.#fitsTenant(tenant, Math.min(amount, this.#perTenant));
   }
@@ -81,7 +83,10 @@ export class Turns {
     return this.#fitsAll(amount) && this.#fitsTenant(tenant, amount);
   }
 
-  /** Tenants at their own limit, who can use no place that becomes free, hold up nobody else. */
+  /**
+   * Whether others wait for free places. Tenants at their own limit do not count, because they cannot
+   * use one.
+   */
   #isAwaited(tenant: string): boolean {
     if (this.#waiting.size === 0) return false;
     if (this.#waiting.has(tenant)) return true;
@@ -116,7 +121,7 @@ export class Turns {
     while (this.#startNext());
   }
 
-  /** Smaller requests do not overtake the one whose turn it is, else that one might wait for ever. */
+  /** Smaller requests do not overtake the next one, which might otherwise wait for ever. */
   #startNext(): boolean {
     for (const [tenant, queue] of this.#waiting) {
       const [next] = queue;

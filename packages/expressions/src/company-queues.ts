@@ -1,15 +1,15 @@
 import type { Job } from "./job.ts";
 
-/** How much may wait. Characters are those of sources and documents. */
+/** The limits of waiting expressions. Characters are those of sources and documents. */
 export interface QueueLimits {
-  /** Expressions of one company. */
+  /** The limit of one company's expressions. */
   companyJobsMax: number;
   companyCharsMax: number;
-  /** Of all companies; beyond it those with more than an equal share are refused. */
+  /** The limit of all companies; beyond it companies with more than an equal share are refused. */
   charsMax: number;
 }
 
-/** A worker of 4 GiB holds these; a company that has them all waits for minutes already. */
+/** A worker of 4 GiB can hold these. A company with all of them already waits for minutes. */
 export const QUEUE_LIMITS: QueueLimits = {
   companyJobsMax: 10_000,
   companyCharsMax: 64 * 1024 * 1024,
@@ -21,10 +21,10 @@ interface CompanyQueue {
   chars: number;
 }
 
-/** What waits for a process: a queue for each company, and turns between them. */
+/** The expressions that wait for a process: a queue for each company, and turns between the queues. */
 export class CompanyQueues {
   readonly #limits: QueueLimits;
-  /** Only those in which something waits; the one whose turn it was last is at the end. */
+  /** The queues that are not empty; the company that was served last is at the end. */
   readonly #queues = new Map<string, CompanyQueue>();
   #chars = 0;
 
@@ -32,19 +32,19 @@ export class CompanyQueues {
     this.#limits = limits;
   }
 
-  /** Companies for which something waits, the one first that has waited longest for its turn. */
+  /** The companies with waiting expressions, the next one first. */
   companies(): string[] {
     return [...this.#queues.keys()];
   }
 
-  /** How many wait. */
+  /** The number of waiting expressions. */
   get size(): number {
     let size = 0;
     for (const { jobs } of this.#queues.values()) size += jobs.length;
     return size;
   }
 
-  /** When the one that waits longest began to, by `performance.now()`; null when none waits. */
+  /** When the longest wait began, by `performance.now()`; null when nothing waits. */
   get oldestSince(): number | null {
     let oldest: number | null = null;
     for (const { jobs } of this.#queues.values()) {
@@ -54,7 +54,7 @@ export class CompanyQueues {
     return oldest;
   }
 
-  /** The next job of the company that has waited longest for its turn. */
+  /** Takes the next job of the next company. */
   nextInTurn(): Job | undefined {
     const [queue] = this.#queues.values();
     return queue?.jobs[0];
@@ -76,7 +76,7 @@ export class CompanyQueues {
     return true;
   }
 
-  /** Jobs that were taken and not finished: they are the next of their companies, in this order. */
+  /** Returns unfinished jobs to the heads of their companies' queues, in this order. */
   putBack(jobs: readonly Job[]): void {
     for (const job of jobs.toReversed()) {
       if (!job.done) this.#note(job, (queue) => queue.unshift(job));
@@ -106,7 +106,7 @@ export class CompanyQueues {
     if (queue.jobs.length === 0) this.#queues.delete(job.companyId);
   }
 
-  /** Empties everything. */
+  /** Empties all queues and returns their jobs. */
   takeAll(): Job[] {
     const all = [...this.#queues.values()].flatMap(({ jobs }) => jobs);
     this.#queues.clear();

@@ -4,38 +4,37 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /**
- * How far evaluators are confined, strongest first. Node's permission model and the empty environment
- * hold at every level; what is named here comes on top.
- *
- * - `isolated`: no network, no files but the system's programs and libraries, none of the sockets and
- *   processes that are found by path, a user without rights
+ * The levels of confinement for evaluators, strongest first. Node's permission model and the empty
+ * environment apply at every level; each level adds:
+ * - `isolated`: no network, no files but the system's programs and libraries, no sockets and processes
+ *   that are found by path, a user without rights
  * - `no-network`: no network; a user without rights
  * - `unprivileged`: a user without rights
  * - `permissions`: nothing more
  */
 export type ConfinementLevel = "isolated" | "no-network" | "unprivileged" | "permissions";
 
-/** A way to start Node that this machine allows. */
+/** A way to start Node that works on this machine. */
 export interface Confinement {
   readonly level: ConfinementLevel;
-  /** The program to start, by its path, and its arguments, for Node's own arguments. */
+  /** The path of the program to start and its arguments, for Node's own arguments. */
   command(nodeArgs: readonly string[]): [program: string, args: string[]];
 }
 
-/** What the processes of root run as: nobody's processes or files have this id. */
+/** The user of evaluators that root starts: no other process or file has this id. */
 const USER_ID = 65_533;
 
-/** What a wrapper of util-linux may take to start Node, on a machine under load. */
+/** The time limit for util-linux to start Node, on a loaded machine. */
 const TRY_MS_MAX = 20_000;
 
-/** Processor time after which an evaluator that has lost its parent ends where nothing else ends it. */
+/** The processor time after which an orphaned evaluator ends, when nothing else ends it. */
 const ORPHAN_CPU_SECONDS = 600;
 
 /**
- * Finds the strongest level at which the machine lets Node start. Containers commonly refuse
- * namespaces, and other systems than Linux have no such thing.
+ * Finds the strongest level at which Node can start on this machine. Containers often forbid
+ * namespaces, and systems other than Linux have none.
  *
- * @param levels those to try; for tests
+ * @param levels the levels to try; for tests
  */
 export async function findConfinement(
   levels: readonly ConfinementLevel[] = ["isolated", "no-network", "unprivileged"],
@@ -57,10 +56,10 @@ async function works(confinement: Confinement): Promise<boolean> {
 }
 
 function candidates(isRoot: boolean): Confinement[] {
-  // Only root can become somebody else; everybody can be root in a namespace of their own.
+  // Only root can become another user, but everybody can be root in their own namespace.
   const own = isRoot ? [] : ["--map-root-user"];
   const become = isRoot ? [`--reuid=${USER_ID}`, `--regid=${USER_ID}`, "--clear-groups"] : [];
-  // The kernel ends it with its parent, whatever it is doing.
+  // The kernel kills the evaluator with its parent, whatever it is doing.
   const death = ["--pdeathsig", "KILL"];
   const drop = ["--no-new-privs", "--inh-caps=-all"];
   const setpriv = [SETPRIV, ...become, ...drop, ...death];
@@ -80,7 +79,7 @@ function candidates(isRoot: boolean): Confinement[] {
   ];
 }
 
-/** The shell that enters the jail and then becomes what follows. */
+/** The shell that enters the jail and then becomes the following program. */
 function inJail(node: string): string[] {
   return ["/bin/sh", "-c", ENTER_JAIL, "evaluator", node];
 }
@@ -88,9 +87,9 @@ function inJail(node: string): string[] {
 const SETPRIV = "/usr/bin/setpriv";
 
 /**
- * Makes a root folder of its own, in memory, in which there are the system's programs, libraries and
- * Node, all read-only, and nothing else: no /etc, /proc, /dev, /tmp, /run or data folder. `$1` is
- * Node, what follows is started in there. Node may lie where only root can enter.
+ * Makes a root folder in memory that contains only the system's programs, its libraries and Node, all
+ * read-only: no /etc, /proc, /dev, /tmp, /run or data folder. `$1` is Node, and the following arguments
+ * start inside. Node may be in a folder that only root can enter.
  */
 const ENTER_JAIL = `
 set -e
@@ -130,7 +129,7 @@ function toConfinement(
   };
 }
 
-/** Without util-linux nothing ends an orphan that loops for ever but its processor time. */
+/** Without util-linux only the limit of processor time ends an orphan that loops for ever. */
 function withoutWrapper(): Confinement {
   const limitTime = `ulimit -t ${ORPHAN_CPU_SECONDS}; unset PWD OLDPWD; exec "$@"`;
   return toConfinement("permissions", (node, args) =>

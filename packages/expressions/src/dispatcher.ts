@@ -4,17 +4,17 @@ import type { Job } from "./job.ts";
 import type { EvaluatorAnswer } from "./protocol.ts";
 import type { Evaluator, EvaluatorEvents } from "./start-evaluator.ts";
 
-/** Hands waiting jobs to processes, in turns between companies, and keeps both within limits. */
+/** Gives waiting jobs to processes, in turns between companies, and enforces the limits of both. */
 export interface Dispatcher {
-  /** To be told when something waits. */
+  /** Call this when a job begins to wait. */
   wake(): void;
-  /** How many processes are at work. */
+  /** The number of busy processes. */
   readonly running: number;
-  /** Ends the processes; answers what they had not finished. */
+  /** Ends the processes and returns their unfinished jobs. */
   close(): Promise<Job[]>;
 }
 
-/** What a dispatcher works with. Times are in milliseconds. */
+/** The dependencies and limits of a dispatcher. Times are in milliseconds. */
 export interface DispatcherOptions {
   queues: CompanyQueues;
   startEvaluator(events: EvaluatorEvents): Evaluator;
@@ -23,43 +23,46 @@ export interface DispatcherOptions {
   memoryMiB: number;
 }
 
-/** A process. */
+/** An evaluator process and its jobs. */
 interface Member {
   evaluator: Evaluator;
-  /** Whether it is ready; before, its time includes its start. */
+  /** Whether the process has started; before, its time includes the start. */
   warm: boolean;
-  /** How many it has answered. */
+  /** The number of answered jobs. */
   answered: number;
-  /** Sent and not answered yet, in order; the first is being evaluated. */
+  /** The jobs that were sent and not answered yet, in order; the first is being evaluated. */
   jobs: Job[];
-  /** When the first was begun. */
+  /** When the first job began. */
   since: number;
-  /** Its processor time when the first was looked at for the first time; null: not yet, or unknown. */
+  /** The processor time at the first poll of the first job; null before that poll, or when unknown. */
   cpuFrom: number | null;
-  /** Whether it has yet to confirm that it has dropped what was taken back from it. */
+  /** Whether the process has yet to confirm that it has dropped its waiting jobs. */
   dropping: boolean;
 }
 
 /**
- * Requests sent to a process at a time: enough that a busy main thread does not starve it, and few
- * enough that those behind a slow one are soon repeated elsewhere. With the main thread
- * busy in slices of 4 ms, 100 callers get 5,600 evaluations/s with 16 and 480 with one (idle: 19,000
- * and 5,000; 64 is no better than 16); two cores, three processes, an expression of a sum.
+ * The limit of requests at one process. It keeps the process busy while the main thread is, and few
+ * requests wait behind a slow one. With the main thread busy in slices of 4 ms, 100 callers get 5,600
+ * evaluations/s with 16 and 480 with one (idle: 19,000 and 5,000; 64 is no better than 16); two cores,
+ * three processes, an expression of a sum.
  */
 const BATCH_MAX = 16;
-/** What a process may take to start, on a machine under load. */
+/** The time limit of a process's start, on a loaded machine. */
 const START_MS_MAX = 10_000;
-/** How often running evaluations are looked at. */
+/** The interval between polls of running evaluations. */
 const WATCH_MS = 25;
 /**
- * How much longer an evaluation may take than it computes: on a busy machine it waits for its turn, and
- * its answer for this process to read it. Neither is the expression's fault.
+ * The factor by which an evaluation's elapsed time may exceed its processor time. On a busy machine the
+ * process waits for the processor, and its answer waits to be read. Neither is the expression's fault.
  */
 const WALL_FACTOR = 15;
-/** After so long others wait no more behind an evaluation, nor for a company that has many. */
+/**
+ * The time after which other jobs no longer wait behind an evaluation, or for a company with many
+ * processes.
+ */
 const PATIENCE_MS = 50;
 
-/** Makes a dispatcher; its processes start when they are needed. */
+/** Creates a dispatcher; its processes start when they are needed. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new ProcessDispatcher(options);
 }
@@ -70,7 +73,7 @@ class ProcessDispatcher implements Dispatcher {
   readonly #processes: number;
   readonly #timeoutMs: number;
   readonly #memoryMiB: number;
-  /** Processes that one company may keep while others have none. */
+  /** The processes that one company may keep while others have none. */
   readonly #companyShare: number;
   readonly #members = new Set<Member>();
   #watching: NodeJS.Timeout | undefined;
@@ -114,7 +117,7 @@ class ProcessDispatcher implements Dispatcher {
     return member;
   }
 
-  /** Ends a process; answers what it had not finished. */
+  /** Ends a process and returns its unfinished jobs. */
   #end(member: Member): Job[] {
     this.#members.delete(member);
     void member.evaluator.kill();
@@ -139,7 +142,7 @@ class ProcessDispatcher implements Dispatcher {
     if (isIdle(member)) this.wake();
   }
 
-  /** A process that others had used may have failed for what they left in it: one more try (M4). */
+  /** An earlier job may have made the process fail, so a job in a used process gets one more try. */
   #fail(member: Member, error: Error): void {
     if (!this.#members.has(member)) return;
     const [first, ...others] = this.#end(member);
@@ -163,7 +166,7 @@ class ProcessDispatcher implements Dispatcher {
     return [...this.#members].filter(({ jobs }) => jobs[0]?.companyId === companyId).length;
   }
 
-  /** Whoever has the fewest processes; among equals who has waited longest for a turn. */
+  /** The company with the fewest processes; of several the one that has waited longest for its turn. */
   #nextCompany(): string | undefined {
     let next: string | undefined;
     let fewest = Number.POSITIVE_INFINITY;
@@ -182,9 +185,9 @@ class ProcessDispatcher implements Dispatcher {
     return this.#members.size < this.#processes ? this.#startMember() : undefined;
   }
 
-  /** The first company's next job, and, for as long as there is room, those whose turn comes then. */
+  /** The first company's next job and, as long as there is room, the jobs of the next turns. */
   #takeBatch(companyId: string): Job[] {
-    // Spread over the processes that may be had, so that a slow one holds up little.
+    // The jobs are spread over all possible processes, so that few wait behind a slow one.
     const share = Math.min(BATCH_MAX, Math.ceil(this.#queues.size / this.#processes));
     const first = this.#queues.takeFirst(companyId);
     if (first === undefined || first.alone) return first === undefined ? [] : [first];
@@ -214,7 +217,7 @@ class ProcessDispatcher implements Dispatcher {
     this.#watch();
   }
 
-  /** Runs once per turn of the event loop, so that requests made together travel together. */
+  /** Runs once in each turn of the event loop, so that requests which arrive together are sent together. */
   wake(): void {
     if (this.#woken || this.#closed) return;
     this.#woken = true;
@@ -227,7 +230,7 @@ class ProcessDispatcher implements Dispatcher {
   #watch(): void {
     const isBusy = [...this.#members].some((member) => !isIdle(member));
     if (isBusy && this.#watching === undefined) {
-      // Answers that came while this thread was busy are heard first.
+      // Answers that arrived while this thread was busy are read before the poll.
       this.#watching = setInterval(() => setImmediate(() => this.#look()), WATCH_MS);
     } else if (!isBusy) {
       clearInterval(this.#watching);
@@ -248,7 +251,10 @@ class ProcessDispatcher implements Dispatcher {
     this.#makeRoom(now);
   }
 
-  /** Those behind a slow evaluation need not wait for it; one that was given up is not finished. */
+  /**
+   * Moves jobs away from a slow evaluation, so that they need not wait for it. A job whose caller has
+   * left is dropped.
+   */
   #relieve(member: Member): void {
     const [first, ...behind] = member.jobs;
     this.#queues.putBack(behind);
@@ -261,7 +267,7 @@ class ProcessDispatcher implements Dispatcher {
     }
   }
 
-  /** Who has no process gets one of a company that has more than its share. */
+  /** Gives a company without a process one of a company that has more than its share. */
   #makeRoom(now: number): void {
     const isStarved = this.#queues
       .companies()
@@ -287,8 +293,8 @@ function beginTime(member: Member): void {
 }
 
 /**
- * Whether an evaluation has had its time. Only what it computes counts, as far as the system tells; what
- * came before the first look, a few hundredths of a second, counts whole.
+ * Whether an evaluation has used up its time. Only processor time counts, as far as the system reports
+ * it. The time before the first poll, a few hundredths of a second, counts whole.
  */
 function isLate(member: Member, ranMs: number, timeoutMs: number): boolean {
   if (!member.warm) return ranMs > timeoutMs * WALL_FACTOR + START_MS_MAX;
@@ -303,7 +309,7 @@ function isIdle({ jobs, dropping }: Member): boolean {
   return jobs.length === 0 && !dropping;
 }
 
-/** Once: whoever has given up waiting has heard already. */
+/** Settles a job once: a caller who has left already has an answer. */
 function finish(job: Job, tell: () => void): void {
   if (job.done) return;
   job.done = true;

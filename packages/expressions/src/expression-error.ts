@@ -1,4 +1,4 @@
-/** Why an expression gave no result. */
+/** The reason why an expression gave no result. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
   readonly code: ExpressionErrorCode;
@@ -8,18 +8,18 @@ export class ExpressionError extends Error {
     this.code = code;
   }
 
-  /** Whether another try may do: only where it was not the expression's fault. */
+  /** Whether another try may succeed: only when the expression was not at fault. */
   get retryable(): boolean {
     return this.code === "EXPRESSION_QUEUE_FULL";
   }
 }
 
-/** What can become of an expression; step failures carry it. */
+/** The codes of failed expressions; step failures have them. */
 export type ExpressionErrorCode =
   | "ABORTED"
   | "EXPRESSION_FAILED"
   | "EXPRESSION_MEMORY"
-  /** Too many expressions of the company wait already. */
+  /** Too many expressions of the company already wait. */
   | "EXPRESSION_QUEUE_FULL"
   | "EXPRESSION_TIMEOUT"
   | "OUTPUT_TOO_LARGE";

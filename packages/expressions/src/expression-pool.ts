@@ -20,8 +20,8 @@ import type {
 import { startEvaluator } from "./start-evaluator.ts";
 
 /**
- * Parses and evaluates JSONata in processes of their own, within limits of time and memory and in
- * turns between companies.
+ * Parses and evaluates JSONata in separate processes, within limits of time and memory, and in turns
+ * between companies.
  */
 export interface ExpressionPool {
   /**
@@ -36,38 +36,38 @@ export interface ExpressionPool {
     signal?: AbortSignal,
   ): Promise<string>;
   /**
-   * Says what an expression reads, or why it is none.
+   * Lists the paths that an expression reads, or explains why it is invalid.
    *
-   * @throws ExpressionError when it took too much time or memory, and when it did not get its turn
+   * @throws ExpressionError when it took too much time or memory, or did not get its turn
    */
   parse(companyId: string, expression: string): Promise<ParsedExpression>;
-  /** Ends the processes; what is not finished yet is rejected. */
+  /** Ends the processes; unfinished work is rejected. */
   close(): Promise<void>;
 }
 
 /** The pool's limits; each has a default. */
 export interface ExpressionPoolOptions {
   logger?: Logger;
-  /** Where the pool shows what waits and what was refused; without one it does not. */
+  /** The registry for the waiting and refused expressions; without one the pool has no metrics. */
   metricsRegistry?: Registry | undefined;
-  /** What the pool is called in metrics; several may share a registry. */
+  /** The name of the pool in metrics; several pools may share a registry. */
   name?: string;
   processes?: number;
-  /** Longest evaluation of one expression, in milliseconds. */
+  /** The time limit of one expression, in milliseconds. */
   timeoutMs?: number;
-  /** Heap of one process, in MiB. */
+  /** The heap limit of one process, in MiB. */
   memoryMiB?: number;
   inputCharsMax?: number;
   outputCharsMax?: number;
   queueLimits?: QueueLimits;
-  /** Levels of confinement to try; all of them by default. */
+  /** The levels of confinement to try; all by default. */
   levels?: readonly ConfinementLevel[];
 }
 
-/** What of a request the pool does not fill in itself. */
+/** The part of a request that the caller gives. */
 type Question = Omit<EvaluationRequest, "id"> | Omit<ParseRequest, "id">;
 
-/** The longest input by default. A document takes several times its text as values. */
+/** The default limit of an input. A parsed document takes several times its text. */
 const INPUT_CHARS_MAX = 16 * 1024 * 1024;
 const OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 
@@ -110,7 +110,7 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
   };
 }
 
-/** Queues questions for the dispatcher, and refuses those for which a queue has no room. */
+/** Queues questions for the dispatcher, and refuses a question when its queue is full. */
 function createQuestions(
   { metricsRegistry }: ExpressionPoolOptions,
   queues: CompanyQueues,
@@ -150,7 +150,7 @@ function createQuestions(
           reject(queueFull());
         }
       }),
-    /** Takes no more questions, and returns those that wait. */
+    /** Accepts no more questions, and returns the waiting ones. */
     close(): Job[] {
       closed = true;
       return queues.takeAll();
@@ -175,7 +175,10 @@ async function openDispatcher(
   });
 }
 
-/** Shows in metrics what waits; returns the function that ends it, undefined without a registry. */
+/**
+ * Shows the waiting expressions in metrics. Returns a function that ends the export; undefined without
+ * a registry.
+ */
 function showWaiting(
   { metricsRegistry, name = "expressions" }: ExpressionPoolOptions,
   queues: CompanyQueues,

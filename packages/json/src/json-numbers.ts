@@ -1,22 +1,22 @@
-/** Up to it each integer is a double of its own. */
+/** The largest integer up to which every integer is a double of its own. */
 const INTEGER_MAX = 2 ** 53;
-/** From it on JavaScript prints doubles with an exponent. */
+/** The smallest double that JavaScript prints with an exponent. */
 const EXPONENT_MIN = 1e21;
 /** Beyond 1.8e308 a number has an exponent of three digits, or more than 200 digits of its own. */
 const PERHAPS_INFINITE = /[eE]\+?\d{3}|\d{200}/;
 
-/** What is wrong with a number that `isLostNumber` finds, to be read after its place. */
+/** The problem of a number that `isLostNumber` finds, worded to follow its path. */
 export const LOST_NUMBER =
   `is a number that would not be kept as it is: integers go from -${INTEGER_MAX} to ${INTEGER_MAX}; ` +
   "larger ones can be strings";
 
-/** What is wrong with a number that `listInfiniteNumbers` finds, to be read after its place. */
+/** The problem of a number that `listInfiniteNumbers` finds, worded to follow its path. */
 export const INFINITE_NUMBER = "is too large for a number (at most about 1.8e308)";
 
 /**
- * Whether a JSON number does not survive as a double (D5): infinite ones, and integers beyond 2^53.
- * Larger numbers pass when they are written with an exponent, and when JavaScript would write them so
- * too: what it prints as an integer could not be sent back.
+ * Whether a JSON number loses its value as a double (D5): infinite numbers, and integers beyond 2^53. A
+ * larger number passes when it has an exponent and JavaScript would also print one. JavaScript prints
+ * other large numbers as integers, which could not be sent back.
  */
 export function isLostNumber(source: string): boolean {
   return isLost(Number(source), source);
@@ -32,7 +32,7 @@ export function listLostNumbers(text: string, value: unknown): string[][] {
 }
 
 /**
- * The paths of a JSON text's numbers that JavaScript takes for infinite and that JSON can't write;
+ * The paths of a JSON text's numbers that JavaScript reads as infinite, which JSON can't express;
  * `value` is what the text parses to.
  */
 export function listInfiniteNumbers(text: string, value: unknown): string[][] {
@@ -43,7 +43,7 @@ export function listInfiniteNumbers(text: string, value: unknown): string[][] {
 /** Marks the place of a lost number. No JSON value is a symbol. */
 const LOST = Symbol("lost number");
 
-/** Few texts have a large number. Only those are parsed again for the written digits. */
+/** Only texts with a large number are parsed again, for the written digits. */
 function hasLargeNumber(value: unknown): boolean {
   if (typeof value === "number") return Math.abs(value) >= INTEGER_MAX;
   if (typeof value !== "object" || value === null) return false;

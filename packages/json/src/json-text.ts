@@ -5,8 +5,8 @@ export const NESTING_MAX = 64;
 export type JsonTextResult = { ok: true; value: unknown } | { ok: false; message: string };
 
 /**
- * Parses a JSON text that must hold an object, an array or anything and that Postgres can store: no more
- * than 64 nested containers, no NUL and no lone surrogate in any string or key (D2).
+ * Parses a JSON text that must hold an object, an array or any value. Postgres must be able to store
+ * it: at most 64 nested containers, no NUL and no lone surrogate in any string or key (D2).
  */
 export function parseJsonText(text: string, kind: "object" | "array" | "any"): JsonTextResult {
   if (!isStorableText(text)) return refused("must not contain NUL or unpaired surrogates");
@@ -32,8 +32,8 @@ export function isStorableText(text: string): boolean {
 }
 
 /**
- * The depth of the deepest container in the text. This includes what a duplicate key hides from the parsed value:
- * Postgres' parser is recursive and sees it.
+ * The depth of the deepest container in the text. A value that a duplicate key hides from the parsed
+ * value counts too, because Postgres' recursive parser reads it.
  */
 function nestingOf(text: string): number {
   let depth = 0;

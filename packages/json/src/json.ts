@@ -18,7 +18,7 @@ export function ownProperty(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Sets an own property, even one called `__proto__`, which a plain assignment would swallow. */
+/** Sets an own property, even one called `__proto__`, which a plain assignment would drop. */
 export function setOwnProperty(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, {

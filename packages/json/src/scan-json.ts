@@ -44,12 +44,11 @@ const COLON = 0x3a;
 const SIMPLE_ESCAPES = '"\\/bfnrt';
 
 /**
- * Reads a JSON object (RFC 8259) once, without building it: checks the syntax, that containers are
- * nested at most 64 deep and that no string holds a NUL or a lone surrogate (D2), and cuts out the
- * members of the outermost object. Of members with the same name the last counts, as in JSON.parse.
- *
- * A text that passes is safe for JSON.parse, and the parts can be handed on as they are: numbers,
- * key order and keys such as `__proto__` survive. The text must not contain lone surrogates itself.
+ * Reads a JSON object (RFC 8259) once, without building it. It checks the syntax, the nesting (at most
+ * 64) and the strings, which must have no NUL and no lone surrogate (D2). It also cuts out the members
+ * of the outermost object; of members with the same name the last counts, as in JSON.parse. A text that
+ * passes is safe for JSON.parse, and its parts can be passed on unchanged: numbers, key order and keys
+ * such as `__proto__` stay. The text itself must not contain lone surrogates.
  */
 export function scanJsonObject(text: string, cut?: ArrayCut): JsonMembers | JsonProblem {
   const scanner = new Scanner(text);
@@ -68,7 +67,7 @@ export function cutJsonArray(text: string): string[] {
   return elements;
 }
 
-/** Tells the two outcomes of a scan apart. */
+/** Whether the outcome of a scan is a problem. */
 export function isJsonProblem(outcome: JsonMembers | JsonProblem): outcome is JsonProblem {
   return "kind" in outcome;
 }

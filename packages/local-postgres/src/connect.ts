@@ -7,7 +7,7 @@ export async function accepts(connectionUri: string): Promise<boolean> {
     connectionTimeoutMillis: 2_000,
     query_timeout: 2_000,
   });
-  // A server that goes away in between is reported a second time here.
+  // A connection that breaks in between reports the error here a second time.
   client.on("error", () => {});
   try {
     await client.connect();

@@ -12,20 +12,20 @@ const SQLITE_BUSY = 5;
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes a file for this process, or returns null at once when another one has it.
- *
- * The lock is the kernel's, as SQLite sets it: it ends with the last thread of the process, also by
- * SIGKILL and before anybody has reaped it, and no child inherits it. The file is made when missing, stays empty and
- * must never be removed: whoever still has it open would hold a lock that nobody else sees.
+ * Locks a file for this process; null at once when another process has the lock. The lock is the
+ * kernel's, as SQLite sets it. It ends with the last thread of the process, even after SIGKILL and
+ * before the process is reaped, and no child inherits it. The file is created when missing, stays empty
+ * and must never be removed: a process with the removed file open would hold a lock that nobody else
+ * sees.
  *
  * @param path a file that nothing else in this process opens: closing it there would end the lock
- * @throws Error when the file cannot be made or opened
+ * @throws Error when the file cannot be created or opened
  */
 export function tryLockFile(path: string): FileLock | null {
   makePrivate(path);
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // With its journal in memory, SQLite makes no second file.
+    // With its journal in memory, SQLite creates no second file.
     database.exec("pragma journal_mode = memory; begin exclusive");
   } catch (error) {
     database.close();

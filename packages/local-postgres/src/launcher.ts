@@ -14,14 +14,12 @@ export type Launch = (
 ) => ChildProcess;
 
 /**
- * Finds out how programs can be started here.
+ * Finds a way to start programs on this machine. With `setpriv` (util-linux) the kernel interrupts the
+ * program when this process dies, even after SIGKILL, so a server does not outlive its owner. For root
+ * it also changes the user for good: the program gets no capability, see `folderArgument`.
  *
- * With `setpriv` (util-linux) the kernel interrupts the program when this process dies, also by
- * SIGKILL, so a server does not outlive its owner. For root it also changes the user, for good:
- * the program gets no capability, see `folderArgument`.
- *
- * @param user to change to, or null to stay who we are
- * @param before what starts setpriv in its turn
+ * @param user the user to change to; null keeps the present one
+ * @param before the program and arguments that start setpriv
  */
 export async function createLauncher(
   user: OsUser | null,
@@ -35,17 +33,15 @@ export async function createLauncher(
 }
 
 /**
- * How a program is told that its folder is its working directory.
- *
- * Root can enter a folder for a program, which then needs no right to pass the folders above. Under
- * its real path the program would have to be given CAP_DAC_OVERRIDE for that, and with it the right
- * to read and to write every file of the machine.
+ * The argument that tells a program its folder, which is its working directory. Root can enter a folder
+ * for a program, which then needs no permission for the folders above. With the real path the program
+ * would need CAP_DAC_OVERRIDE, and so the right to read and write every file of the machine.
  */
 export function folderArgument(folder: string, user: OsUser | null): string {
   return user !== null && process.platform === "linux" ? "/proc/self/cwd" : folder;
 }
 
-/** Whether a program runs to its end with success. */
+/** Whether a program ends with success. */
 export async function succeeds(launch: Launch, program: string, args: string[]): Promise<boolean> {
   const child = launch(program, args, { cwd: "/", stdio: "ignore" });
   try {

@@ -21,11 +21,11 @@ export async function findPostmaster(clusterDir: string): Promise<number | null>
 }
 
 /**
- * Ends what an earlier owner that was killed left behind: its server, or processes of a server that
- * was itself killed, which would hinder the next one. Also removes a pid file whose number now
- * belongs to some other program, because Postgres would take that one for its predecessor.
+ * Ends the processes that a killed owner left behind: its server, or processes of a killed server,
+ * which would block the next one. It also removes a pid file whose number now belongs to another
+ * program, because Postgres would take that program for its predecessor.
  *
- * @param stop gives up waiting
+ * @param stop ends the wait
  * @throws Error when the server does not end
  */
 export async function clearLeftovers(clusterDir: string, stop?: AbortSignal): Promise<void> {
@@ -42,7 +42,8 @@ export async function clearLeftovers(clusterDir: string, stop?: AbortSignal): Pr
     throw new Error(`A Postgres server of ${clusterDir} is running and does not end.`);
   }
   const { uid } = await stat(clusterDir);
-  // Processes of another cluster may be among them again and again, so the wait is short and its end no failure.
+  // Processes of another cluster may be among them repeatedly, so the wait is short and its end is no
+  // failure.
   await waitUntil(async () => !(await isAnyExiting(uid)), EXITING_MS, stop);
   await removeMisleadingPidFile(clusterDir);
 }
@@ -91,9 +92,9 @@ async function serverProcesses(clusterDir: string): Promise<number[]> {
 }
 
 /**
- * Whether some server process of a user is on its way out. The kernel takes its folder and its
- * program from it before its shared memory, so that it cannot be told whose it is, and the next
- * server is refused until it is gone. Of a zombie nothing is left but its number.
+ * Whether a server process of a user is ending. The kernel removes its folder and its program before
+ * its shared memory, so the process's cluster is unknown, and the next server is refused until the
+ * process is gone. A zombie has nothing left but its number.
  */
 async function isAnyExiting(uid: number): Promise<boolean> {
   if (process.platform !== "linux") return false;

@@ -12,10 +12,10 @@ export interface OsUser {
 }
 
 /**
- * Who the server has to run as: null for the user of this process, or a user to change to when this
- * process is root, as whom Postgres does not run. An existing cluster keeps its owner.
+ * The user for the server: null for the user of this process, or a user to change to when this process
+ * is root, because Postgres refuses to run as root. An existing cluster keeps its owner.
  *
- * @throws Error when the cluster belongs to somebody whom this process cannot become
+ * @throws Error when the cluster belongs to a user whom this process cannot become
  */
 export async function serverUser(clusterDir: string): Promise<OsUser | null> {
   const cluster = await statIfExists(clusterDir);
@@ -37,7 +37,7 @@ export async function serverUser(clusterDir: string): Promise<OsUser | null> {
   return user;
 }
 
-/** The user `postgres`, created when missing, because initdb wants a user with a name. */
+/** The user `postgres`, created when missing, because initdb requires a user with a name. */
 async function unprivilegedUser(): Promise<OsUser> {
   const postgres = await lookUp("postgres");
   if (postgres !== null) return postgres;
@@ -45,7 +45,7 @@ async function unprivilegedUser(): Promise<OsUser> {
   try {
     await run("useradd", [...arguments_, "--shell", "/usr/sbin/nologin", "postgres"]);
   } catch {
-    // Without useradd, or with a read-only /etc, the user nobody serves.
+    // Without useradd, or with a read-only /etc, the user nobody is used.
   }
   const user = (await lookUp("postgres")) ?? (await lookUp("nobody"));
   if (user === null) {

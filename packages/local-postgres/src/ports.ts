@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** The wanted port when it is free, else one that the system picks. */
+/** The wanted port when it is free, otherwise one that the system picks. */
 export async function findPort(wanted: number | null): Promise<number> {
   const port = (wanted === null ? null : await tryPort(wanted)) ?? (await tryPort(0));
   if (port === null) throw new Error("No free port on 127.0.0.1.");

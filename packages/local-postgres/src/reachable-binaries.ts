@@ -22,7 +22,7 @@ import type { Launch } from "./launcher.ts";
 import { succeeds } from "./launcher.ts";
 import type { OsUser } from "./os-user.ts";
 
-/** Folders where root may keep things that can be made again. The first usable one is taken. */
+/** Folders where root may keep replaceable files. The first usable one is taken. */
 const CACHES = ["/var/cache", "/var/lib", tmpdir(), "/var/tmp"];
 const CACHE_NAME = "local-postgres-binaries";
 const DRAFT_PREFIX = "draft-";
@@ -31,12 +31,10 @@ const LOCK_WAIT_MS = 60_000;
 const LOCK_POLL_MS = 50;
 
 /**
- * Programs that the user of the server can run: the installed ones, or a copy of them where only
- * root can reach those, as in a checkout below root's home.
- *
- * A copy belongs to root, nobody else may write to it, and its folder is named after its content:
- * all checkouts with the same programs share one, and no start copies again. It is renamed into place
- * when it is complete.
+ * Programs that the server's user can run: the installed ones, or a copy when only root can reach
+ * those, as in a checkout below root's home. A copy belongs to root, and nobody else may write to it.
+ * Its folder is named after its content, so all checkouts with the same programs share one copy. A
+ * complete copy is renamed into place.
  *
  * @throws Error when there are no programs, or no place for a copy that the user can reach
  */

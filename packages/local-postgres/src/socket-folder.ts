@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import type { OsUser } from "./os-user.ts";
 
 /**
- * A private folder for the server's Unix socket, or null when none can be had. A query over the
- * socket costs about a seventh less processor time than over loopback TCP (measured on both ends
- * together). It lies in the folder for temporary files because a socket's path may have 107 bytes
- * only, which a data folder's may exceed. No server of the cluster may be running.
+ * A private folder for the server's Unix socket; null when none is possible. A query over the socket
+ * takes about a seventh less processor time than over loopback TCP (both ends together). The folder is
+ * among the temporary files, because the path of a socket has at most 107 bytes and a data folder's
+ * path may be longer. No server of the cluster may be running.
  */
 export async function openSocketFolder(
   clusterDir: string,

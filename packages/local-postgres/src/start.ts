@@ -18,25 +18,25 @@ export interface LocalPostgresOptions {
   /** Server settings by name, as in postgresql.conf. */
   settings?: Record<string, string>;
   /**
-   * False, for tests, is fast but not safe: a crash of the server loses the last transactions, one
-   * of the machine may ruin the cluster. Default true.
+   * Whether the cluster survives a loss of power; true by default. False, for tests, is faster: a crash
+   * of the server loses the last transactions, and a crash of the machine may destroy the cluster.
    */
   durable?: boolean;
   /** The file of the server's log; `<dataDir>/postgres.log` by default. */
   logFile?: string;
   /**
-   * The required port, that of a former server. By default the last used port is taken, or another one when that is
-   * busy.
+   * The required port, that of a former server. By default the last used port, or another one when that
+   * is busy.
    */
   port?: number;
   /**
-   * Where the server takes connections besides its Unix socket; 127.0.0.1 by default. Who may connect from
-   * elsewhere is for `hba_file` to say.
+   * The address for connections besides the Unix socket; 127.0.0.1 by default. `hba_file` decides who
+   * may connect from other machines.
    */
   listenAddress?: string;
-  /** What starts the server, with its arguments, such as `ip netns exec <name>`; nothing by default. */
+  /** A program with arguments that starts the server, such as `ip netns exec <name>`; none by default. */
   launcher?: readonly string[];
-  /** Gives up a start that is under way. */
+  /** Cancels a start. */
   signal?: AbortSignal;
 }
 
@@ -57,11 +57,11 @@ const ATTEMPT_PAUSE_MS = 500;
 const FAST_AND_UNSAFE = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
 /**
- * Starts the Postgres server of a data folder, and makes its cluster on first use. A server that an
- * earlier, killed process left behind is ended first; that two living processes do not share a
- * folder is for the caller to see to.
+ * Starts the Postgres server of a data folder, and creates its cluster on first use. A server that a
+ * killed process left behind is ended first. The caller must make sure that no two living processes
+ * share a folder.
  *
- * @throws Error when the server cannot be started; the message ends with the server's own words
+ * @throws Error when the server cannot be started; the message ends with the server's own message
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const { dataDir, durable = true, signal } = options;
@@ -82,7 +82,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
     await clearLeftovers(clusterDir, signal);
     signal?.throwIfAborted();
     const socketFolder = await openSocketFolder(clusterDir, user);
-    // Another program may take the port between the test and the start: hence the attempts.
+    // Another program may take the port between the check and the start, so several attempts are made.
     const place = await choosePlace(options.port, access.port, socketFolder);
     const server = await launchServer({
       postgres,
@@ -112,7 +112,7 @@ async function choosePlace(
   socketFolder: string | null,
 ): Promise<Omit<Place, "listenAddress">> {
   if (insisted === undefined) return { port: await findPort(last), onTcp: true, socketFolder };
-  // While a server is away its port may become that of somebody's outgoing connection.
+  // While a server is down, another program's outgoing connection may take its port.
   const onTcp = socketFolder === null || (await isFree(insisted));
   return { port: insisted, onTcp, socketFolder };
 }

@@ -1,8 +1,8 @@
 import type { SearchBudget } from "./search-budget.ts";
 
 /**
- * How many code units a search compares first. Every form of a secret has an anchor: so many units that always
- * stand together.
+ * The number of code units that a search compares first. Every form of a secret has an anchor: that
+ * many units which always stand together.
  */
 export const ANCHOR_UNITS = 4;
 

@@ -127,7 +127,8 @@ class Base64Form implements SecretForm {
    * padding and the characters that share bits with neighbours.
    */
   match(text: string, start: number, budget: SearchBudget): Range | null {
-    // Most texts that begin like a secret are none. The whole core is computed only for those that go on.
+    // Most texts that begin like a secret are no secret, so the whole core is computed only after this
+    // check.
     if (matchCore(text, start, this.beginning, budget) < 0) return null;
     this.#whole ??= wholeOf(this.#source, this.#offset);
     const { core, bits } = this.#whole;

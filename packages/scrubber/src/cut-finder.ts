@@ -9,8 +9,9 @@ import { codePointsOf } from "./text-form.ts";
 /** Finds the beginning of a secret at the end of a text. */
 export interface CutFinder {
   /**
-   * The index at which the beginning of a secret stands at the text's end. Null when there is none, or when it
-   * begins behind `unitsSeen` units, where nobody will see it. Yields whenever others should have their turn.
+   * The index at which the beginning of a secret stands at the text's end. Null when there is none, or
+   * when it begins behind `unitsSeen` units, where nobody will see it. Yields when other work should
+   * have its turn.
    */
   findCut(text: string, unitsSeen: number): Generator<undefined, number | null>;
 }
@@ -32,7 +33,7 @@ const CUT_HEX = /^[\da-f]{1,7}$/i;
  * A hundred secrets have several beginnings for every character of a short text, so the work is bounded.
  */
 const BUDGET_UNITS = 1_000_000;
-/** The work between two turns of others. */
+/** The work between two yields. */
 const SLICE_UNITS = 128 * 1024;
 
 /** Prepares the search for beginnings of values. */

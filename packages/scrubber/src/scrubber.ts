@@ -8,65 +8,63 @@ import { ValueSearch } from "./value-search.ts";
 import type { PreparedSecrets } from "./value-search.ts";
 
 /**
- * Takes secrets out of what a run stores and emits (D19). Looked for is each secret's value and what
- * usual encoders make of it, also in the middle of other text:
- *
- * - percent-encoding in its variants and form encoding, the former also twice; escapes of JSON once
- *   and twice; entities of HTML; and JSON within any of these;
+ * Removes secrets from the texts and values that a run stores and emits (D19). It finds each
+ * secret's value and its usual encodings, even within other text:
+ * - percent-encoding in its variants (also twice) and form encoding, JSON escapes once and twice,
+ *   HTML entities, and JSON within any of these;
  * - hexadecimal digits and base64, the latter of either alphabet, at any offset, with or without
  *   padding and line breaks, once and twice;
  * - UTF-16 as text with NUL in between, and in base64 and hexadecimal digits;
- * - with other line breaks, and without the white space around it;
- * - all of it in upper or in lower case, from eight characters on.
+ * - with other line breaks, and without the white space around the value;
+ * - all of it in upper or in lower case, for values of eight characters or more.
  *
- * A secret of less than four characters is masked only where a whole string or number equals it:
- * anywhere else it would be found in everything.
- *
- * Each call may compare so much in all, in proportion to the text that it is given, however many strings
- * that is. Where texts and secrets are made to agree again and again, what is left then is masked as a whole:
- * nothing that was not searched comes out.
+ * A secret of less than four characters is masked only when a whole string or number equals it;
+ * otherwise it would match almost everywhere. The comparisons of each call are limited, in
+ * proportion to the text and not to the number of strings. When texts and secrets are made to agree
+ * again and again, the unsearched rest is masked as a whole, so nothing unsearched is shown.
  */
 export interface Scrubber {
-  /** The text with `••••` in place of each secret. Of JSON text, use `jsonText`: it stays JSON. */
+  /** The text with `••••` instead of each secret. Use `jsonText` for JSON text, which stays JSON. */
   text(text: string): string;
   /**
-   * A JSON value without secrets in strings, keys, numbers and booleans; the very same value when
-   * there is none in it.
+   * A JSON value without secrets in strings, keys, numbers and booleans; the same object when it
+   * contains none.
    */
   json(value: unknown): unknown;
-  /** As `text`, in slices of work between which others have their turn. */
+  /** The same as `text`, in slices between which other work runs. */
   textInTurns(text: string): Promise<string>;
-  /** As `json`, in slices of work between which others have their turn. */
+  /** The same as `json`, in slices between which other work runs. */
   jsonInTurns(value: unknown): Promise<unknown>;
-  /** JSON text without secrets; the same text when there is none in it. */
+  /** JSON text without secrets; the same text when it contains none. */
   jsonText(text: string): string;
   /**
-   * As `text`, for a text whose end may be missing: also without four and more characters at its end
-   * that are the beginning of a secret, in any form.
+   * The same as `text`, for a text that may be cut. It also removes the last four or more characters
+   * when they are the beginning of a secret in any form.
    *
-   * @param unitsSeen how much of the result will be seen: what is far behind is left out unsearched
+   * @param unitsSeen the part of the result that will be seen; text far behind it is omitted without a
+   * search
    */
   cutText(text: string, unitsSeen: number): string;
-  /** As `cutText`, in slices of work between which others have their turn. */
+  /** The same as `cutText`, in slices between which other work runs. */
   cutTextInTurns(text: string, unitsSeen: number): Promise<string>;
 }
 
-/** Behind what is seen: enough of a secret that begins there to be known for one. */
+/** The units behind the seen part that are searched, enough to recognize a secret that begins within it. */
 const UNITS_BEHIND = 1_024;
 
-/** Shorter secrets are looked for as whole values only. */
+/** Shorter secrets are searched for as whole values only. */
 const SEARCHED_CHARS_MIN = 4;
-/** Shorter ones are too likely to be words in another case. */
+/** Shorter secrets are too likely to equal a word in another case. */
 const CASELESS_CHARS_MIN = 8;
-/** From as many digits on, numbers do not keep them all. */
+/** A number with more digits does not keep all of them. */
 const EXACT_DIGITS_MAX = 15;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Prepares to take these secrets out; null when there is none. */
+/** Creates a scrubber for these secrets; null without any. */
 export function createScrubber(secrets: Iterable<string>): Scrubber | null {
   const values = new Set<string>();
   for (const secret of secrets) {
-    // White space around a secret is easily lost on its way.
+    // White space around a secret is often lost.
     for (const value of [secret, secret.trim()]) if (value !== "") values.add(value);
   }
   if (values.size === 0) return null;
@@ -75,7 +73,7 @@ export function createScrubber(secrets: Iterable<string>): Scrubber | null {
 
 class SecretScrubber implements Scrubber {
   readonly #secrets: PreparedSecrets;
-  /** Whether there is a secret that JSON text does not show as it shows in values. */
+  /** Whether JSON text shows a secret differently than values do. */
   readonly #needsValues: boolean;
   readonly #values: FinderValues;
   #cutFinder: CutFinder | undefined;
@@ -87,7 +85,7 @@ class SecretScrubber implements Scrubber {
     this.#values = {
       everywhere: [...asText],
       asText: [...asText].flatMap(otherCases),
-      // What was encoded had the line breaks that it had.
+      // An encoded value keeps its original line breaks.
       inBase64: long.filter((value) => !asText.has(value)),
     };
     this.#secrets = {
@@ -160,7 +158,7 @@ function withLineFeeds(value: string): string {
   return value.includes("\r") ? value.replaceAll(/\r\n?/g, "\n") : value;
 }
 
-/** In upper and in lower case, as headers, hosts and forms make it. */
+/** The value in upper and in lower case, as headers, hosts and forms write it. */
 function otherCases(value: string): string[] {
   if (value.length < CASELESS_CHARS_MIN) return [];
   return [value.toLowerCase(), value.toUpperCase()].filter((other) => other !== value);
@@ -170,7 +168,10 @@ function isShort(value: string): boolean {
   return Array.from(value.slice(0, 2 * SEARCHED_CHARS_MIN)).length < SEARCHED_CHARS_MIN;
 }
 
-/** Whether a number can be this secret: one that was written so, or that had more digits. */
+/**
+ * Whether a number can be this secret: a number in its usual form, or one with more digits than a
+ * double keeps.
+ */
 function isNumberText(value: string): boolean {
   return isLongNumber(value) || (JSON_NUMBER.test(value) && String(Number(value)) === value);
 }

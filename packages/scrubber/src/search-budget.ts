@@ -1,7 +1,8 @@
 /**
- * What the search of one value may still compare: of a text, or of JSON with all the texts in it. Hardly
- * any is needed, as anchors are rare; but texts and secrets can be made to agree again and again at length,
- * which would take quadratic time. Once it is spent it stays so, whatever is granted later.
+ * Limits the comparisons in the search of one value: a text, or JSON with all of its texts. A normal
+ * search needs few, because anchors are rare. But texts and secrets can be made to agree again and
+ * again at length, which would take quadratic time. A spent budget stays spent, whatever is granted
+ * later.
  */
 export class SearchBudget {
   #left: number;
@@ -9,22 +10,22 @@ export class SearchBudget {
   #spent = 0;
   #isSpent = false;
 
-  /** @param units for the value as a whole, however many texts it has */
+  /** @param units the budget of the whole value, however many texts it has */
   constructor(units = UNITS_PER_VALUE) {
     this.#left = units;
   }
 
-  /** So many units of text have to be looked at, too. */
+  /** Adds the budget for so many units of text. */
   grant(textUnits: number): void {
     this.#left += UNITS_PER_UNIT_OF_TEXT * textUnits;
   }
 
-  /** What is spent from here on is compared at one place of a text, between two turns of others. */
+  /** Begins the comparisons at one place of a text, between two yields. */
   enterPlace(): void {
     this.#leftHere = UNITS_PER_PLACE_MAX;
   }
 
-  /** An attempt that compared so many units; to begin with one costs as much as some of them. */
+  /** Spends an attempt that compared so many units. Beginning an attempt costs as much as some units. */
   spend(units: number): void {
     const cost = ATTEMPT_UNITS + units;
     this.#spent += cost;
@@ -33,20 +34,20 @@ export class SearchBudget {
     if (this.#left < 0 || this.#leftHere < 0) this.#isSpent = true;
   }
 
-  /** All that was spent so far, in units. */
+  /** The spent units so far. */
   get spent(): number {
     return this.#spent;
   }
 
-  /** Whether to give up: what has not been searched must not be shown. */
+  /** Whether to give up; the unsearched text must not be shown. */
   get isSpent(): boolean {
     return this.#isSpent;
   }
 }
 
 const UNITS_PER_UNIT_OF_TEXT = 8;
-/** Some 6 ms where every unit is compared in the costliest way. */
+/** Some 6 ms with the most expensive comparisons. */
 const UNITS_PER_VALUE = 100_000;
-/** A secret of 8 KiB in an escape of every character is found with less. */
+/** Enough to find a secret of 8 KiB whose every character is escaped. */
 const UNITS_PER_PLACE_MAX = 500_000;
 const ATTEMPT_UNITS = 16;

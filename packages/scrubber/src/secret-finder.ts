@@ -6,50 +6,48 @@ import { textFormsOf } from "./text-form.ts";
 
 /** Searches texts for many secrets at once, in all their forms. */
 export interface SecretFinder {
-  /** Begins to search a text at the cost of a budget, which is granted what the text is worth. */
+  /** Begins the search of a text. The search adds the text's units to the budget and spends from it. */
   begin(text: string, budget: SearchBudget): TextSearch;
 }
 
-/** What is searched for, each with at least four characters; line breaks as `\n` but in base64. */
+/** The values to find, each with at least four characters; line breaks are `\n` except in base64. */
 export interface FinderValues {
-  /** In every form. */
+  /** Values to find in every form. */
   everywhere: readonly string[];
-  /** In all forms but base64. */
+  /** Values to find in all forms but base64. */
   asText: readonly string[];
-  /** In base64 only. */
+  /** Values to find in base64 only. */
   inBase64: readonly string[];
 }
 
 /** The search of one text. */
 export interface TextSearch {
   /**
-   * Searches on until so much work is done; whether that was the end of it. A code unit of the text is one
-   * of work, a unit of the budget is `SPENT_UNIT_WORK`.
+   * Continues the search for an amount of work; true at the end of the text. A code unit of the text is
+   * one unit of work, and a unit of the budget is `SPENT_UNIT_WORK`.
    */
   advance(work: number): boolean;
   /**
-   * Every place of every secret, in no order; they may overlap. `everywhere` when the search had to
-   * be given up, so that the text is to be taken as one big place.
+   * The ranges of all secrets, in no order; they may overlap. `everywhere` when the search was given
+   * up: the whole text counts as one range.
    */
   readonly found: readonly Range[] | "everywhere";
 }
 
-/** To compare takes longer than to look for anchors. */
+/** A comparison takes longer than a step of the search for anchors. */
 export const SPENT_UNIT_WORK = 4;
 
-/** For each anchor as many entries, so that few other units fall on one of them. */
+/** The filter's entries for each anchor, enough for few other units to match one. */
 const FILTER_ENTRIES_PER_ANCHOR = 64;
 const FILTER_BITS_MIN = 10;
 const FILTER_BITS_MAX = 18;
-/** 2^32 divided by the golden ratio, as a signed number: spreads neighbouring numbers (Knuth). */
+/** 2^32 divided by the golden ratio, as a signed number, which spreads neighbouring numbers (Knuth). */
 const SPREAD = -1_640_531_535;
 
 /**
- * Prepares a search.
- *
- * One pass over the text keeps a number made of the last four code units and looks it up, first in a
- * small table of bytes and then in a map of the forms that have such an anchor. Only where one has is
- * the text compared. The cost hardly depends on how many secrets there are, or how long.
+ * Creates a finder. One pass over the text keeps a hash of the last four code units and looks it up,
+ * first in a small table of bytes and then in a map from anchors to forms. Only a matching anchor leads
+ * to a comparison. The cost hardly depends on the number or length of the secrets.
  */
 export function createSecretFinder({ everywhere, asText, inBase64 }: FinderValues): SecretFinder {
   const formsByAnchor = new Map<number, SecretForm[]>();
@@ -68,7 +66,7 @@ export function createSecretFinder({ everywhere, asText, inBase64 }: FinderValue
 
 interface AnchorIndex {
   formsByAnchor: ReadonlyMap<number, readonly SecretForm[]>;
-  /** Not zero where the number of some anchor, spread and shifted, is an index. */
+  /** Nonzero at the index that the hash of an anchor gives. */
   filter: Uint8Array;
   shift: number;
 }
@@ -140,7 +138,7 @@ function addForm(
   }
 }
 
-/** Four times eight bits: what is pushed has left again after four more. */
+/** Four times eight bits, so a pushed unit has left after four more. */
 function pushUnit(hash: number, unit: number): number {
   return (hash << 8) ^ unit;
 }

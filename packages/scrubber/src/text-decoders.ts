@@ -23,7 +23,7 @@ export const utf16InHex = utf16Over(decodeHex);
 export const jsonInHtml = jsonOver(html);
 export const htmlInJson = htmlOver(json);
 
-/** Every way of escaping character by character. */
+/** All ways of escaping text character by character. */
 export const TEXT_DECODERS: readonly Decoder[] = [
   decodePlain,
   decodePercent,
@@ -43,5 +43,5 @@ export const TEXT_DECODERS: readonly Decoder[] = [
   utf16InHex,
 ];
 
-/** Those of them that read nothing but hexadecimal digits. */
+/** The decoders that read nothing but hexadecimal digits. */
 export const HEX_DECODERS: ReadonlySet<Decoder> = new Set([decodeHex, utf16InHex]);

@@ -55,9 +55,9 @@ const ESCAPING_DECODERS: readonly Decoder[] = [
   jsonInHtml,
 ];
 
-/** How text may be escaped that has such a code unit in it; without any, all are like plain text. */
+/** The possible escapings of text that contains such a code unit. Text without any of them is plain. */
 const DECODERS_BY_SIGN = new Map<number, readonly Decoder[]>([
-  // Another line break ends the agreement before any sign of what is behind it is seen.
+  // Another kind of line break ends the match before a sign behind it is seen.
   [0x0d, ESCAPING_DECODERS],
   [0x25, [decodePercent, decodeForm, percentTwice, jsonInPercent, jsonInForm]],
   [0x2b, [decodeForm, jsonInForm]],
@@ -65,12 +65,11 @@ const DECODERS_BY_SIGN = new Map<number, readonly Decoder[]>([
   [0x26, [html, htmlInJson, jsonInHtml]],
 ]);
 const ENDS_IN_SIGN = /[%&\\]$/;
-/** The longest that any of them makes of one character that is not written as a number twice. */
+/** The longest escape of one character, except for a number that is escaped twice. */
 const UNITS_PER_CHARACTER_MAX = 20;
 
 /**
- * The values as they are and whatever escaping character by character makes of them, each with its
- * anchors.
+ * The values in plain form and with every escaping, each with its anchors.
  *
  * @param values line breaks as `\n`
  */
@@ -89,7 +88,7 @@ export function* textFormsOf(values: Iterable<string>): Generator<[Iterable<stri
       forms.add(value);
       yield [anchorsInUtf16[position] ?? [], forms];
     }
-    // No encoder escapes letters and digits, so four of them in a row are always together.
+    // No encoder escapes letters and digits, so four of them in a row always stay together.
     const run = value.search(/[\dA-Za-z]{4}/);
     const anchorAt = Math.max(run, 0);
     const raw = rawAnchors(value, anchorAt);
@@ -105,8 +104,8 @@ export function* textFormsOf(values: Iterable<string>): Generator<[Iterable<stri
 }
 
 /**
- * Values in one way of escaping, by what they begin with: many values may have anchors in common that
- * are nothing but the beginning of an escape.
+ * Values in one escaping, by their beginning. Many values may share anchors that are only the beginning
+ * of an escape.
  */
 class DecodedForms implements SecretForm {
   readonly #decode: Decoder;

@@ -5,28 +5,28 @@ import { SearchBudget } from "./search-budget.ts";
 import { SPENT_UNIT_WORK } from "./secret-finder.ts";
 import type { SecretFinder } from "./secret-finder.ts";
 
-/** So much is done before others have their turn: some 5 to 10 ms. */
+/** The work of one slice: some 5 to 10 ms. */
 const SLICE_WORK = 512 * 1024;
-/** What a value costs beside the units of its text. */
+/** The work of a value in addition to the units of its text. */
 const VALUE_WORK = 16;
 
-/** What is looked for. */
+/** The secrets in the forms that a search needs. */
 export interface PreparedSecrets {
-  /** What a whole string may equal. */
+  /** Secrets that a whole string may equal. */
   wholes: ReadonlySet<string>;
   numbers: ReadonlySet<number>;
   finder: SecretFinder;
 }
 
 /**
- * Takes secrets out of one value, at once or by turns with others. All its texts have one budget. When that
- * is spent, the text being searched and all strings, keys, lists and objects after it are masked as a whole.
- * Numbers and booleans are compared all the same, as are texts that are too short to hold a secret.
+ * Removes secrets from one value, at once or in slices. All texts of the value share one budget. When
+ * it is spent, the current text and all later strings, keys, lists and objects are masked as a whole.
+ * Numbers and booleans are still compared, as are texts that are too short to contain a secret.
  */
 export class ValueSearch {
   readonly #secrets: PreparedSecrets;
   readonly #budget = new SearchBudget();
-  /** Since others had their turn: values and units of text, and what had been spent by then. */
+  /** The work since the last yield, and the spent budget at that time. */
   #work = 0;
   #spentBefore = 0;
 
@@ -42,7 +42,7 @@ export class ValueSearch {
     return masked(text, search.found);
   }
 
-  /** The very same value when there is no secret in it. */
+  /** The value without secrets; the same object when it contains none. */
   json(value: unknown): unknown {
     if (typeof value === "string") return this.text(value);
     if (typeof value !== "object" || value === null) return this.#scalar(value);
@@ -57,7 +57,7 @@ export class ValueSearch {
     return isSame(entries, clean) ? value : objectOf(clean);
   }
 
-  /** As `text`; yields whenever others should have their turn. */
+  /** The same as `text`; yields when other work should have its turn. */
   *textInSlices(text: string): Generator<undefined, string> {
     const known = this.#withoutSearch(text);
     if (known !== undefined) return known;
@@ -70,7 +70,7 @@ export class ValueSearch {
     return masked(text, search.found);
   }
 
-  /** As `json`; yields whenever others should have their turn. */
+  /** The same as `json`; yields when other work should have its turn. */
   *jsonInSlices(value: unknown): Generator<undefined, unknown> {
     this.#work += VALUE_WORK;
     const spent = this.#budget.spent - this.#spentBefore;
@@ -113,7 +113,7 @@ export class ValueSearch {
   }
 }
 
-/** A list, copied once an item of it changes. */
+/** A list that is copied when the first item changes. */
 class CopiedItems {
   readonly #items: readonly unknown[];
   #copy: unknown[] | undefined;
@@ -147,10 +147,10 @@ function objectOf(entries: readonly Entry[]): object {
   return Object.fromEntries(withUniqueKeys(entries));
 }
 
-/** Two keys that were masked alike stay two. */
+/** Gives keys that were masked alike different names, so that no member gets lost. */
 function withUniqueKeys(entries: readonly Entry[]): Entry[] {
   const taken = new Set<string>();
-  /** Thousands may be masked alike: each goes on where the one before found its number. */
+  /** Thousands of keys may be masked alike, so each name's next number is remembered. */
   const counts = new Map<string, number>();
   return entries.map(([key, value]) => {
     let unique = key;
@@ -165,7 +165,7 @@ function withUniqueKeys(entries: readonly Entry[]): Entry[] {
   });
 }
 
-/** The text with a mask for each run of overlapping places; the same text when there is none. */
+/** The text with a mask for each run of overlapping ranges; the same text when there is none. */
 function masked(text: string, found: readonly Range[] | "everywhere"): string {
   if (found === "everywhere") return SECRET_MASK;
   if (found.length === 0) return text;

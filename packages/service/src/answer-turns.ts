@@ -5,12 +5,12 @@ import { AppError } from "@workflow/errors";
 const WAIT_MS = 10_000;
 const RETRY_AFTER_MS = 1_000;
 
-/** Bounds the bytes of large answers in memory, by company and in all. */
+/** Limits the bytes of large answers in memory, by company and in all. */
 export class AnswerTurns {
   readonly #turns: Turns;
   readonly #waitMs: number;
 
-  /** @param waitMs how long an answer waits for its turn, in milliseconds; 10,000 by default */
+  /** @param waitMs the longest wait of an answer for its turn, in milliseconds; 10,000 by default */
   constructor(limits: TurnLimits, waitMs = WAIT_MS) {
     this.#turns = new Turns(limits);
     this.#waitMs = waitMs;
@@ -19,9 +19,9 @@ export class AnswerTurns {
   /**
    * Waits until there is room for so many bytes.
    *
-   * @returns releases them; to be called once
+   * @returns releases the bytes; call it once
    * @throws AppError RATE_LIMITED with details {limit: "reading"} when the company's own answers took
-   * too long, UNAVAILABLE when others' did; the signal's reason when it was aborted first
+   * too long; UNAVAILABLE when others' did; the signal's reason when it was aborted first
    */
   async take(companyId: string, bytes: number, signal?: AbortSignal): Promise<() => void> {
     const late = AbortSignal.timeout(this.#waitMs);

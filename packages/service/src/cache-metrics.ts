@@ -11,16 +11,16 @@ export interface CacheMetrics {
 /** The size of a cache. */
 export interface CacheSize {
   entries: number;
-  /** An estimate; absent where only entries are bounded. */
+  /** The estimated bytes; absent when only the entries are limited. */
   bytes?: number;
 }
 
 const UNSEEN: CacheMetrics = { hit: () => {}, miss: () => {} };
 
 /**
- * Counts the reads of a cache, and shows its size for as long as the process lives.
+ * Counts the reads of a cache, and shows its size as long as the process lives.
  *
- * @param cache names its contents, such as `deployments`
+ * @param cache the name of its contents, such as `deployments`
  */
 export function cacheMetrics(
   registry: Registry | undefined,

@@ -3,22 +3,22 @@ import type { Database, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { RpcContext } from "@workflow/rpc";
 
-/** Changes of one company that run at a time, each on a connection of the pool. */
+/** The concurrent changes of one company; each uses a connection of the pool. */
 const EACH = 2;
-/** Changes of one company that run or wait. */
+/** The limit of one company's changes that run or wait. */
 const COMPANY_MAX = 256;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Makes callers' changes in turns between companies (D57). Changes of one object wait for each other in
- * the database. Without turns they would hold all connections meanwhile, and others would get none.
+ * Serializes callers' changes in turns between companies (D57). Changes of one object wait for each
+ * other in the database. Without turns, such changes of one company could occupy all connections.
  */
 export class CompanyWrites {
   readonly #database: Database;
   readonly #places = new Shares({ total: Infinity, perTenant: COMPANY_MAX });
   readonly #turns: Turns;
 
-  /** @param poolSize connections of the database; changes use at most half of them */
+  /** @param poolSize the connections of the database; changes use at most half of them */
   constructor(database: Database, poolSize: number) {
     this.#database = database;
     const total = Math.max(1, Math.floor(poolSize / 2));
@@ -26,10 +26,10 @@ export class CompanyWrites {
   }
 
   /**
-   * Does the work in a transaction, when it is the turn of the caller's company.
+   * Does the work in a transaction when the company has its turn.
    *
-   * @throws AppError RATE_LIMITED with details {limit: "writes"} when too many of the company wait; the
-   * signal's reason when it was aborted first
+   * @throws AppError RATE_LIMITED with details {limit: "writes"} when too many changes of the company
+   * wait; the signal's reason when it was aborted first
    */
   async transaction<Result>(
     { identity, signal }: Pick<RpcContext, "identity" | "signal">,

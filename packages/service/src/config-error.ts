@@ -4,7 +4,7 @@ export interface ConfigProblem {
   message: string;
 }
 
-/** The configuration is wrong. The message lists every problem, each on a line of its own. */
+/** The configuration is wrong. The message lists every problem on its own line. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly ConfigProblem[];

@@ -12,7 +12,10 @@ import { findUnknownSettings } from "./unknown-settings.ts";
 /** Environment variables as Node gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** URLs of servers hold passwords, and a malformed URL may hold one anywhere. */
+/**
+ * Names of secret settings. URLs of servers contain passwords, and a malformed URL may contain one
+ * anywhere.
+ */
 const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK|^(DATABASE|NATS|SMTP)_URL$|_HEADERS$/;
 const MAY_HOLD_CREDENTIALS = /@/;
 const SHOWN_VALUE_LENGTH_MAX = 60;
@@ -20,9 +23,9 @@ const SHOWN_VALUE_LENGTH_MAX = 60;
 type SharedName = keyof typeof SHARED_SETTINGS;
 
 /**
- * A schema of the named settings that services share, for `parseConfig`. A service makes an optional
- * setting required with zod: `pickSettings("DATABASE_URL").required({ DATABASE_URL: true })`. Names must
- * be given, since a bare `required()` would remove the defaults.
+ * A schema of the named shared settings, for `parseConfig`. A service makes an optional setting
+ * required with zod: `pickSettings("DATABASE_URL").required({ DATABASE_URL: true })`. The names are
+ * needed there, because a bare `required()` would remove the defaults.
  */
 export function pickSettings<const Name extends SharedName>(
   ...names: readonly Name[]
@@ -32,8 +35,8 @@ export function pickSettings(...names: readonly SharedName[]): z.ZodObject {
 }
 
 /**
- * A schema of all that a service's process is told: what every process is, the service's own settings, and
- * the named ones that it shares with others.
+ * A schema of all settings of a service's process: those of every process, the service's own, and the
+ * named shared ones.
  */
 export function serviceSettings<Own extends z.ZodRawShape, const Name extends SharedName>(
   own: Own,
@@ -48,7 +51,7 @@ export function serviceSettings(own: z.ZodRawShape, ...shared: readonly SharedNa
  * variable counts as not set.
  *
  * @throws ConfigError listing every fault at once, misspelt settings included; values that look secret
- * are not shown in it
+ * are not shown
  */
 export function parseConfig<Schema extends z.ZodObject>(
   schema: Schema,
@@ -59,7 +62,7 @@ export function parseConfig<Schema extends z.ZodObject>(
   const files = readSettingFiles(set, names);
   const given = { ...set, ...files.values };
   const result = schema.safeParse(given);
-  // A setting whose file could not be read is not also missing.
+  // A setting whose file could not be read does not count as missing too.
   const unread = new Set(files.problems.map(({ setting }) => setting));
   const wrong = (result.error?.issues ?? [])
     .map(toProblem(given))
@@ -72,7 +75,7 @@ export function parseConfig<Schema extends z.ZodObject>(
 /**
  * Reads the settings of the providers that have any.
  *
- * @throws ConfigError as `parseConfig` does
+ * @throws ConfigError as `parseConfig`
  */
 export function parseProviderSettings(env: Environment): Map<string, ProviderSettings> {
   const set = withoutEmpty(env);
@@ -130,8 +133,8 @@ function unknownProblems(given: Environment, picked: readonly string[]): ConfigP
 }
 
 /**
- * HubSpot's webhooks are signed with it, too. While it is replaced there are two, the current one
- * first.
+ * HubSpot signs its webhooks with the secret too. During a replacement there are two secrets, the
+ * current one first.
  */
 function firstOf(secrets: string | undefined): string | undefined {
   return secrets?.split(",", 1).at(0)?.trim();

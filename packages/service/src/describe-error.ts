@@ -14,15 +14,16 @@ export interface ErrorDescription {
 }
 
 /**
- * Picks from an error what helps to find its origin. Everything else that libraries attach stays out of
- * the log: a database's error detail quotes row values, an HTTP client's error has the whole request.
+ * Picks the parts of an error that help to find its origin. Other members of libraries' errors stay out
+ * of the log: a database error's detail quotes row values, and an HTTP client's error has the whole
+ * request.
  */
 export function describeError(value: unknown): ErrorDescription {
   return describe(value, CAUSES_MAX);
 }
 
 function describe(value: unknown, causesLeft: number): ErrorDescription {
-  // Not instanceof, which is false for errors of another realm, such as Node's own under Jest.
+  // `instanceof` is false for errors of another realm, such as Node's own under Jest.
   if (!isNativeError(value)) {
     return { type: typeof value, message: String(value), stack: undefined };
   }

@@ -11,15 +11,15 @@ import { watchGauge } from "./watched-gauge.ts";
 export interface FollowOptions {
   registry: Registry;
   logger: Logger;
-  /** How often the files are read, in milliseconds (default 10,000). */
+  /** The interval at which the files are read, in milliseconds (default 10,000). */
   everyMs?: number | undefined;
 }
 
 /**
- * Loads renewed certificates until the scope closes, logs and counts that, and shows when they expire.
- * In a process without certificate files it does nothing.
+ * Loads renewed certificates until the scope closes. It logs and counts renewals, and shows when
+ * certificates expire. Without certificate files it does nothing.
  *
- * @returns the check for readiness: a process goes on with the old ones while new ones cannot be used
+ * @returns the check for readiness; the old certificates stay in use while new ones are unusable
  */
 export function followCertificates(
   tls: RpcTls | undefined,

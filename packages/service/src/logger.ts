@@ -3,18 +3,18 @@ import type { ChildLoggerOptions, DestinationStream, LevelWithSilent, Logger } f
 import { describeError } from "./describe-error.ts";
 
 const REDACTED_NAMES = new Set(["authorization", "x-api-key", "cookie", "set-cookie"]);
-/** The names at the top of a logged object and two levels below, such as `request.headers`. */
+/** The depth to which a logged object is redacted: the top level and two below, such as `request.headers`. */
 const REDACTED_LEVELS = 3;
 
 export interface LoggerOptions {
-  /** The service that writes the lines, as `service` in each. */
+  /** The name of the service, written as `service` into each line. */
   name: string;
   level: LevelWithSilent;
   /** Receives the lines instead of stdout. */
   destination?: DestinationStream;
 }
 
-/** A logger that writes one JSON object a line, with credentials in headers left out. */
+/** A logger that writes one JSON object for each line, without credentials in headers. */
 export function createLogger({ name, level, destination }: LoggerOptions): Logger {
   const options = {
     level,
@@ -30,7 +30,10 @@ export function createLogger({ name, level, destination }: LoggerOptions): Logge
   return withCleanChildren(logger);
 }
 
-/** The fields of a child logger are checked once; pino's formatters do not see them. */
+/**
+ * Removes credentials from the fields of a child logger once, because pino's formatters do not get
+ * these fields.
+ */
 function withCleanChildren(logger: Logger): Logger {
   const makeChild = logger.child.bind(logger);
   const child = (fields: object, childOptions?: ChildLoggerOptions): Logger =>
@@ -39,8 +42,8 @@ function withCleanChildren(logger: Logger): Logger {
 }
 
 /**
- * The same object where nothing has to be left out, which is nearly always. pino's own redaction, with
- * wildcards for the levels, took 12 of the 14 µs of a line.
+ * The object without credentials; nearly always the same object. pino's own redaction, with wildcards
+ * for the levels, took 12 of the 14 µs of a line.
  */
 function withoutCredentials<Fields extends object>(fields: Fields, levels: number): Fields {
   let changes: Record<string, unknown> | undefined;
@@ -53,7 +56,7 @@ function withoutCredentials<Fields extends object>(fields: Fields, levels: numbe
 
 function withoutNested(value: unknown, levels: number): unknown {
   if (levels === 0 || typeof value !== "object" || value === null) return value;
-  // The serializer of errors picks what is logged of them; bytes have no names.
+  // The serializer of errors picks their logged parts, and bytes have no member names.
   if (value instanceof Error || ArrayBuffer.isView(value)) return value;
   if (!Array.isArray(value)) return withoutCredentials(value, levels);
   const items = value.map((item: unknown) => withoutNested(item, levels - 1));

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { CounterConfiguration, GaugeConfiguration, HistogramConfiguration } from "prom-client";
 import type { Readiness } from "./readiness.ts";
 
-/** A running server of `/metrics` and the state of the process. */
+/** A running server of `/metrics` and of the process's state. */
 export interface MetricsServer {
   port: number;
   close(): Promise<void>;
@@ -18,8 +18,8 @@ export function createMetricsRegistry(): Registry {
 }
 
 /**
- * Serves a registry at `/metrics`, and where there is a readiness `/livez` and `/readyz`, to everybody
- * who reaches the address. Port 0 disables it and gives undefined; a port in use rejects.
+ * Serves a registry at `/metrics` and, with a readiness, `/livez` and `/readyz`, to everybody who can
+ * reach the address. Undefined for port 0, which disables the server. Rejects when the port is in use.
  */
 export async function startMetricsServer(
   { host, port }: { host: string; port: number },
@@ -77,7 +77,7 @@ function jsonPage(status: number, body: object): Page {
 }
 
 /**
- * Measures gRPC requests; the result is an RPC server's request hook. Services that share a process may
+ * Measures gRPC requests; the result is the request hook of an RPC server. Services of one process may
  * share a registry.
  */
 export function rpcRequestMetrics(
@@ -92,7 +92,7 @@ export function rpcRequestMetrics(
   return ({ rpc, code, durationMs }) => histogram.observe({ rpc, code }, durationMs / 1000);
 }
 
-/** A counter of a registry, created when it is missing: services that share a process share it. */
+/** A counter of a registry, created when it is missing. Services of one process share it. */
 export function counterIn<Label extends string>(
   registry: Registry,
   configuration: CounterConfiguration<Label>,
@@ -102,7 +102,7 @@ export function counterIn<Label extends string>(
   return new Counter({ ...configuration, registers: [registry] });
 }
 
-/** The same as `counterIn`. */
+/** A gauge of a registry, created when it is missing. Services of one process share it. */
 export function gaugeIn<Label extends string>(
   registry: Registry,
   configuration: GaugeConfiguration<Label>,
@@ -112,7 +112,7 @@ export function gaugeIn<Label extends string>(
   return new Gauge({ ...configuration, registers: [registry] });
 }
 
-/** The same as `counterIn`. */
+/** A histogram of a registry, created when it is missing. Services of one process share it. */
 export function histogramIn<Label extends string>(
   registry: Registry,
   configuration: HistogramConfiguration<Label>,

@@ -23,10 +23,10 @@ import type { Readiness, ReadinessCheck, ReadinessDetails } from "./readiness.ts
 /** A service that a process calls. */
 export interface Peer {
   name: string;
-  /** The setting with its address. */
+  /** The name of the setting with the peer's address. */
   setting: string;
   address: string;
-  /** Whether the process is of no use without it. */
+  /** Whether the process cannot work without the peer. */
   isNeeded?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface OperationsOptions {
     DATABASE_URL: string;
     METRICS_HOST: string;
     METRICS_PORT: number;
-    /** With it the peers are asked whether they take the process's tokens. */
+    /** The key of the process's tokens. With it readiness asks each peer whether the tokens are valid. */
     INTERNAL_TOKEN_PRIVATE_KEY?: string;
   };
   /** The folder of the service's migrations. */
@@ -45,10 +45,10 @@ export interface OperationsOptions {
   /** The reason why events cannot leave at the moment; null when they can. */
   busTrouble: () => string | null;
   peers?: readonly Peer[];
-  /** What /readyz tells besides. */
+  /** Further facts for /readyz. */
   details?: ReadinessDetails;
   tls: RpcTls | undefined;
-  /** How often certificate files are read, in milliseconds (default 10,000). */
+  /** The interval at which certificate files are read, in milliseconds (default 10,000). */
   certificatesEveryMs?: number;
   registry: Registry;
   logger: Logger;
@@ -56,16 +56,14 @@ export interface OperationsOptions {
   signal: AbortSignal;
 }
 
-/**
- * The endpoints of a process's state, from its first moment: before its service runs and while it does.
- */
+/** The endpoints of a process's state, from the process's start on, even before its service runs. */
 export interface Operations {
   /**
-   * Starts the service as soon as its database can be used: reachable, with the service's role, and
-   * with the migrations of this release. Until then /readyz and one line of the log say why not.
+   * Starts the service as soon as its database is usable: reachable, with the service's role, and with
+   * the migrations of this release. Until then /readyz and one log line give the reason.
    *
-   * @throws the signal's reason when it is aborted before; whatever `start` throws, unless the database
-   * went away meanwhile
+   * @throws the signal's reason when it is aborted before; any error of `start`, unless the database
+   * became unavailable meanwhile
    */
   start<Service>(start: () => Promise<Service>): Promise<Service>;
 }
@@ -114,7 +112,7 @@ export async function startOperations(
           isStarted = true;
           return service;
         } catch (error) {
-          // The database went away between the check and the start. What was started has been undone.
+          // The database became unavailable between the check and the start, which was undone.
           if (!isAppError(error) || error.reason !== "UNAVAILABLE") throw error;
           logger.warn({ err: error }, "the start was interrupted; waiting");
           await delay(WAIT_MS, undefined, { signal });
@@ -144,7 +142,7 @@ async function untilUsable(
   }
 }
 
-/** Once the service has started, trouble that all replicas see alike leaves the process ready. */
+/** After the start, trouble that affects all replicas alike leaves the process ready. */
 function checkOfDatabase(needed: NeededDatabase, isStarted: () => boolean): ReadinessCheck {
   let isNeeded = true;
   return {
@@ -154,7 +152,7 @@ function checkOfDatabase(needed: NeededDatabase, isStarted: () => boolean): Read
     async trouble() {
       const trouble = await examineDatabase(needed);
       if (trouble === null) return null;
-      // What all replicas see alike must not take out all of them at once (ADR 71).
+      // Trouble that affects all replicas alike must not remove all of them at once (ADR 71).
       isNeeded = !(isStarted() && trouble.isOnlyForNewcomers);
       return `database: ${trouble.message}`;
     },
@@ -193,7 +191,7 @@ function checkOf(peer: Peer, options: OperationsOptions, scope: Scope): Readines
   };
 }
 
-/** Signs as the process does; undefined where it has no key, or the peer takes no tokens. */
+/** The minter of the process's tokens for a peer; undefined without a key, or when the peer takes no tokens. */
 function minterFor({ name: audience }: Peer, options: OperationsOptions): TokenMinter | undefined {
   const { name: issuer, config } = options;
   const { INTERNAL_TOKEN_PRIVATE_KEY: privateKeyPem } = config;

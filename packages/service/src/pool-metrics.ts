@@ -3,10 +3,10 @@ import type { Registry } from "prom-client";
 import { watchGauge } from "./watched-gauge.ts";
 
 /**
- * Shows how a pool of connections to Postgres is used.
+ * Shows the use of a pool of Postgres connections.
  *
- * @param pool names it, such as `runs-engine`
- * @returns ends the metric
+ * @param pool the pool's name, such as `runs-engine`
+ * @returns removes the metric
  */
 export function watchPool(
   registry: Registry | undefined,

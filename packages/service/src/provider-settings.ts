@@ -2,9 +2,9 @@ import { PROVIDERS } from "@workflow/catalog";
 import { text, url } from "./setting-types.ts";
 
 /**
- * The settings of each provider, under its id in capitals: `GOOGLE_MAIL_BASE_URL` for google-mail.
- * Provider ids come from the catalog of providers, so these are not in the catalogue of settings. As
- * there, `withoutEffect` marks a setting that nothing reads.
+ * The settings of each provider, under its id in capitals: `GOOGLE_MAIL_BASE_URL` for google-mail. They
+ * are not among the other settings, because the ids come from the catalog of providers. `withoutEffect`
+ * marks a setting that no code reads.
  */
 export const PROVIDER_SETTINGS = {
   BASE_URL: {

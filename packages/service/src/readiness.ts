@@ -1,22 +1,19 @@
 /** Whether a process can do its work. */
 export interface ReadinessReport {
-  /** Missing needs without which it cannot work. It is ready when this is empty. */
+  /** Missing parts without which the process cannot work; the process is ready when there are none. */
   missing: readonly string[];
-  /**
-   * Missing needs without which it still works. The parts that need them wait or fail until they are
-   * back.
-   */
+  /** Missing parts without which the process still works. Work that needs them waits or fails. */
   impaired: readonly string[];
 }
 
-/** What a process tells of itself beside its state, such as the pool that it serves; known from its start. */
+/** Facts about a process beside its state, such as the pool that it serves; fixed at its start. */
 export type ReadinessDetails = Readonly<Record<string, string>>;
 
-/** Something that a process needs. */
+/** A check of one part that a process needs. */
 export interface ReadinessCheck {
-  /** The reason why it cannot be used; null when it can. Must not reject. */
+  /** The reason why the part is unusable; null when it is usable. Must not reject. */
   trouble(): Promise<string | null>;
-  /** Whether the process is of no use without it. */
+  /** Whether the process cannot work without the part. */
   isNeeded: boolean;
 }
 
@@ -27,14 +24,13 @@ export interface Readiness {
   report(): Promise<ReadinessReport>;
 }
 
-/** Whoever reaches the port may ask, so answers are shared for this long. */
+/** Anybody who reaches the port may ask, so answers are shared for this long. */
 const ANSWER_FOR_MS = 1_000;
 
 /**
- * Reports which of the checks fail. All of them run at the same time.
+ * Reports the failing checks; all checks run at the same time.
  *
- * @param own what is missing by the process's own state, such as that it starts or stops; called each
- * time
+ * @param own the process's own missing parts, such as that it starts or stops; called for each report
  */
 export function createReadiness(
   checks: readonly ReadinessCheck[],

@@ -15,9 +15,9 @@ export interface ReplicaAddress {
 export interface ReplicaAgentOptions extends AgentOptions {
   /** The replicas in the order in which they are tried; called for each connection. */
   order: () => readonly ReplicaAddress[];
-  /** How long a replica may take to accept a connection, in milliseconds (default 2,000). */
+  /** The time in which a replica must accept a connection, in milliseconds (default 2,000). */
   connectTimeoutMs?: number;
-  /** The options of TLS, called for each connection; without it connections are plain text. */
+  /** Returns the TLS options, for each connection; without it connections are plain text. */
   tls?: (() => ConnectionOptions) | undefined;
 }
 
@@ -29,19 +29,19 @@ export class NoReplicaError extends Error {
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
 const CONNECT_TIMEOUT_MS = 2_000;
-/** More than the time for which a stopping server still accepts connections. */
+/** Longer than a stopping server still accepts connections. */
 const AVOID_MS = 5_000;
 
 /**
- * An agent of node:http whose connections go to the first of several replicas that accepts one. A
- * request leaves when there is a connection. So a request without one was not sent and goes to the next
- * replica; what was sent is never sent twice.
+ * An agent of node:http that connects to the first of several replicas that accepts the connection. A
+ * request is sent only over an open connection. So a request without one was not sent and goes to the
+ * next replica, and a sent request is never sent twice.
  */
 export class ReplicaAgent extends Agent {
   readonly #order: () => readonly ReplicaAddress[];
   readonly #connectTimeoutMs: number;
   readonly #addresses = new WeakMap<Duplex, ReplicaAddress>();
-  /** Until when replicas are tried last, by `performance.now()`. */
+  /** Replicas to try last, each with the end of that time by `performance.now()`. */
   readonly #avoided = new Map<string, number>();
   readonly #tls: ReplicaAgentOptions["tls"];
 
@@ -53,7 +53,7 @@ export class ReplicaAgent extends Agent {
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
-  /** For some seconds the replica of this connection is tried last: it has announced that it closes. */
+  /** Tries the replica of this connection last for some seconds, because it has announced that it closes. */
   avoid(socket: Duplex): void {
     const address = this.#addresses.get(socket);
     if (address !== undefined) this.#avoided.set(nameOf(address), performance.now() + AVOID_MS);
@@ -95,7 +95,7 @@ export class ReplicaAgent extends Agent {
   }
 }
 
-/** Reads `host:port`, or several with commas between them. */
+/** Parses `host:port`, or several separated by commas. */
 export function parseReplicaAddresses(text: string): readonly ReplicaAddress[] {
   return text.split(",").map((address) => {
     const at = address.lastIndexOf(":");
@@ -104,7 +104,7 @@ export function parseReplicaAddresses(text: string): readonly ReplicaAddress[] {
   });
 }
 
-/** Gives the addresses in turn: each time another one is the first. */
+/** Returns the addresses in rotating order: each call begins with another one. */
 export function inTurn<Address>(addresses: readonly Address[]): () => readonly Address[] {
   let turn = 0;
   return () => {

@@ -5,7 +5,7 @@ import { createLogger } from "./logger.ts";
 import { explainSettingsWithoutEffect } from "./settings-without-effect.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
-/** How long something forgotten may keep the process alive after a successful stop. */
+/** The time after a successful stop for which open handles may keep the process alive. */
 const LINGER_MS = 2_000;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
@@ -16,17 +16,16 @@ export interface Running {
 
 export interface RunMainOptions {
   logger?: Logger;
-  /** How long `stop` may take (default 10 s). */
+  /** The time limit of `stop` (default 10 s). */
   stopTimeoutMs?: number;
 }
 
 /**
- * Runs a service as a process: starts it, says so in the log, and stops it on SIGINT or SIGTERM. The
- * log begins with a warning for each setting in the environment that has no effect yet. Where
- * NODE_COMPILE_CACHE is set, the cache is written before the start.
- * The signal given to `start` is aborted when the process is asked to stop, also half-way through
- * the start. Exit code 0 after a stop in time, 1 when the start failed or the stop did not end. A
- * second signal ends the process at once.
+ * Runs a service as a process: starts it, logs the start, and stops it on SIGINT or SIGTERM. The log
+ * begins with a warning for each setting that has no effect yet. With NODE_COMPILE_CACHE, the cache is
+ * written before the start. The signal of `start` is aborted when the process is asked to stop, even
+ * during the start. The exit code is 0 after a stop in time, and 1 when the start failed or the stop
+ * did not end. A second signal ends the process at once.
  */
 export async function runMain(
   name: string,
@@ -44,11 +43,12 @@ export async function runMain(
     stopRequest.abort();
   });
 
-  // Else Node does it at the end, after /livez is gone. That may take longer than a supervisor waits.
+  // Without this call Node writes the cache at the end, when /livez no longer answers. That may take
+  // longer than a supervisor waits.
   flushCompileCache();
   for (const line of explainSettingsWithoutEffect(process.env)) logger.warn(line);
   let running: Running | undefined;
-  // A start may wait for something that never comes, and not react to the signal.
+  // A start may wait for ever and ignore the signal.
   const isOver = (): boolean => running !== undefined || process.exitCode !== undefined;
   void stopRequested.then(() => endLate(isOver, stopTimeoutMs, logger));
   try {
@@ -65,7 +65,7 @@ export async function runMain(
   return end(logger, hasStopped ? 0 : 1);
 }
 
-/** Ends the process when its start has not ended by itself. */
+/** Ends the process when its start has not ended after the signal. */
 function endLate(isOver: () => boolean, timeoutMs: number, logger: Logger): void {
   setTimeout(() => {
     if (isOver()) return;
@@ -106,10 +106,7 @@ async function stopInTime(running: Running, timeoutMs: number, logger: Logger): 
   }
 }
 
-/**
- * Lets the process end by itself, so that buffered output is written, but does not let it hang for
- * ever.
- */
+/** Lets the process end by itself, so that buffered output is written, with a time limit. */
 function end(logger: Logger, exitCode: number): void {
   process.exitCode = exitCode;
   setTimeout(() => {

@@ -29,43 +29,44 @@ export type ProcessConfig = z.output<z.ZodObject<typeof PROCESS_SETTINGS>> & {
   NATS_URL: string;
 };
 
-/** The parts of every process, by the names of the services' options. */
+/** The parts of every process, under the names of the services' options. */
 export interface ProcessParts {
   databaseUrl: string;
   bus: EventBus;
-  /** Undefined without files of certificates. */
+  /** Undefined without certificate files. */
   grpcTls: RpcTls | undefined;
   logger: Logger;
   metricsRegistry: Registry;
-  /** Undefined without a collector of traces. */
+  /** Undefined without a collector. */
   tracer: Tracer | undefined;
 }
 
-/** The description of a service that its process needs. */
+/** The description of a service from which its process is built. */
 export interface ServiceDescription<Config extends ProcessConfig> {
-  /** The service, which is also the name of its database schema and of its connection to NATS. */
+  /** The name of the service, of its database schema and of its connection to NATS. */
   name: string;
-  /** The folder of its migrations. */
+  /** The folder of the service's migrations. */
   migrations: URL;
   /** @throws ConfigError with everything that is missing or wrong */
   readConfig: (env: Environment) => Config;
-  /** The services that it calls; none by default. */
+  /** The services that this one calls; none by default. */
   peers?: (config: Config) => readonly Peer[];
   /** Further facts for /readyz; none by default. */
   details?: (config: Config) => ReadinessDetails;
   /**
-   * Starts the service once its database can be used, and again when the database goes away meanwhile.
-   * Whatever it defers to the scope is closed after the service, or after a start that failed.
+   * Starts the service once its database is usable, and again when the database becomes unavailable
+   * meanwhile. Resources that it defers to the scope are closed after the service, or after a failed
+   * start.
    */
   start: (config: Config, parts: ProcessParts, scope: Scope) => Promise<Running>;
-  /** How long a stop may take, in milliseconds; 15,000 by default. */
+  /** The time limit of a stop, in milliseconds; 15,000 by default. */
   stopTimeoutMs?: number;
 }
 
 /**
- * The life of a service's process, from reading its settings to its exit code: opens logger, metrics,
- * traces, event bus and certificates, serves the operations port, and starts the service. On SIGTERM or
- * SIGINT it closes all of them, the last one first. Exit codes are those of `runMain`.
+ * Runs a service's process from its settings to its exit code. It opens logger, metrics, traces, event
+ * bus and certificates, serves the operations port, and starts the service. On SIGTERM or SIGINT it
+ * closes all of them in reverse order. Exit codes are those of `runMain`.
  */
 export async function runService<Config extends ProcessConfig>(
   service: ServiceDescription<Config>,
@@ -90,7 +91,7 @@ async function startProcess<Config extends ProcessConfig>(
 
 interface OpenedParts {
   parts: ProcessParts;
-  /** Why events cannot leave at the moment; null when they can. */
+  /** The reason why events cannot be published at the moment; null when they can. */
   busTrouble: () => string | null;
 }
 
@@ -143,7 +144,10 @@ function openOperations<Config extends ProcessConfig>(
   );
 }
 
-/** Starts a service with a scope of its own, which a failure closes at once, and hands both over. */
+/**
+ * Starts a service with a scope of its own. A failed start closes that scope at once; otherwise the
+ * outer scope owns it.
+ */
 async function startIn(scope: Scope, start: (own: Scope) => Promise<Running>): Promise<void> {
   const own = createScope();
   await own.guard(async () => {

@@ -10,11 +10,11 @@ export function fileSettingName(setting: string): string {
 }
 
 /**
- * Reads the settings for which a file is named: the file that DATABASE_URL_FILE names gives
+ * Reads the settings for which a file is named: the content of the file at DATABASE_URL_FILE becomes
  * DATABASE_URL, as Kubernetes and Docker mount secrets. Space around the value is removed.
  *
  * @param given the variables that are set
- * @param names the settings that are wanted
+ * @param names the wanted settings
  */
 export function readSettingFiles(
   given: Readonly<Record<string, string>>,

@@ -1,8 +1,9 @@
 import type { SHARED_SETTINGS } from "./settings.ts";
 
 /**
- * The settings that one service declares alone. Every process knows them by name, so that it can tell the
- * setting of another service from a misspelt one; the compiler compares this list with the declarations.
+ * The settings that one service declares alone. Every process knows the names, so that it can
+ * distinguish another service's setting from a misspelt one. The compiler compares this list with the
+ * declarations.
  */
 export const NAMES_OF_SERVICES = [
   "PORT",

@@ -5,8 +5,8 @@ import type { IssuerKeys, TokenIssuer } from "@workflow/rpc";
 import { z } from "zod";
 
 /**
- * The kinds of settings. A setting arrives as text and leaves as a narrow type; the message of a
- * failed check completes the sentence "expected …".
+ * A kind of setting. It parses a text into a narrow type; the message of a failed check completes the
+ * sentence "expected …".
  */
 export function setting<T>(expected: string, read: (text: string) => T | undefined) {
   return z.string(`expected ${expected}`).transform((text, context): T => {
@@ -45,7 +45,7 @@ export function share() {
   });
 }
 
-/** Names and values of HTTP headers, as OTEL_EXPORTER_OTLP_HEADERS has them: values percent-encoded. */
+/** Names and values of HTTP headers in the form of OTEL_EXPORTER_OTLP_HEADERS: values are percent-encoded. */
 export function headerPairs() {
   return setting("name=value, separated by commas", (value) => {
     const pairs = value.split(",").map((pair) => /^\s*([\w-]+)\s*=([^=].*)$/.exec(pair));
@@ -83,7 +83,7 @@ export function oneOf<const Word extends string | number>(words: readonly Word[]
   );
 }
 
-/** A URL of one of the protocols, as text without a slash at its end. */
+/** A URL with one of the protocols, as text without a trailing slash. */
 export function url(...protocols: readonly string[]) {
   return setting(
     `a URL that begins with ${protocols.map((p) => `${p}://`).join(" or ")}`,
@@ -94,7 +94,7 @@ export function url(...protocols: readonly string[]) {
   );
 }
 
-/** The address where a gRPC server listens or is found; a list is for callers. */
+/** The address where a gRPC server listens, or where clients find it; only clients may have a list. */
 export function grpcAddress() {
   return setting(
     "host:port, unix:/path or IPv4 addresses with ports, separated by commas",
@@ -111,7 +111,7 @@ function isIPv4WithPort(text: string): boolean {
   return isIPv4(host) && Number(port) <= 65_535;
 }
 
-/** The address where an HTTP server listens or is found; a list is for callers. */
+/** The address where an HTTP server listens, or where clients find it; only clients may have a list. */
 export function hostAndPort() {
   return setting("host:port, or several separated by commas", (value) => {
     const items = value.split(",").map((item) => item.trim());
@@ -145,7 +145,7 @@ function isNameServer(text: string): boolean {
   return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
-/** Prefixes of IPv6 with the lengths that NAT64 has (RFC 6052), separated by commas. */
+/** IPv6 prefixes with a length of NAT64 (RFC 6052), separated by commas. */
 export function nat64Prefixes() {
   return setting(
     "IPv6 prefixes of length 32, 40, 48, 56, 64 or 96, separated by commas",
@@ -158,7 +158,7 @@ export function nat64Prefixes() {
   );
 }
 
-/** Domains of e-mail addresses, separated by commas, in the form of the wire: lower case, ASCII. */
+/** Domains of e-mail addresses, separated by commas, in lower-case ASCII. */
 export function mailDomains() {
   return setting("domains such as example.com, separated by commas", (value) => {
     const domains = value.split(",").map((item) => domainToASCII(item.trim()));
@@ -176,9 +176,7 @@ export function base64Keys(byteLength: number) {
   });
 }
 
-/**
- * Buffer.from skips characters that are not base64, which would turn a mistyped key into another one.
- */
+/** Buffer.from skips characters that are not base64, so a mistyped key would become another key. */
 function readBase64(text: string, byteLength: number): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
   const canonical = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
@@ -186,7 +184,7 @@ function readBase64(text: string, byteLength: number): Buffer | undefined {
   return isExact && bytes.length === byteLength ? bytes : undefined;
 }
 
-/** An Ed25519 private key in PEM, or the base64 of its PEM, which survives tools that lose line breaks. */
+/** An Ed25519 private key in PEM, or the base64 of its PEM for tools that lose line breaks. */
 export function signingKey() {
   return setting("an Ed25519 private key in PEM, or its PEM in base64", (value) => {
     const pem = readPem(value);
@@ -212,7 +210,7 @@ export function issuerKeys() {
   });
 }
 
-/** A private key would work, too, but does not belong where tokens are only verified. */
+/** A private key would work, but processes that only verify tokens must not have one. */
 function isPublicKey(pem: string): boolean {
   return !pem.includes("PRIVATE") && isKey(readVerificationKey, pem);
 }

@@ -4,7 +4,7 @@ import { PROVIDER_SETTINGS } from "./provider-settings.ts";
 import { withoutEffect, withoutEffectOfProviders } from "./settings-without-effect.ts";
 
 /**
- * Settings as a Markdown table, for docs/ops/settings.md; those of providers come last.
+ * A Markdown table of settings for docs/ops/settings.md, with those of providers last.
  *
  * @param catalogue the settings by name
  */

@@ -4,22 +4,19 @@ import { keysOf } from "./keys-of.ts";
 import { PROVIDER_IDS, PROVIDER_SETTINGS, providerSettingName } from "./provider-settings.ts";
 import { SHARED_SETTINGS } from "./settings.ts";
 
-/**
- * What this version does not do, though a setting is meant for it; undefined for a setting that is
- * read.
- */
+/** The feature that is missing for a setting to have an effect; undefined for a setting that code reads. */
 export function withoutEffect(setting: z.ZodType): string | undefined {
   return textOrUndefined(setting.meta()?.["withoutEffect"]);
 }
 
-/** The same for a setting that each provider has. */
+/** The missing feature for a setting of providers; undefined for a setting that code reads. */
 export function withoutEffectOfProviders(key: keyof typeof PROVIDER_SETTINGS): string | undefined {
   return textOrUndefined(Reflect.get(PROVIDER_SETTINGS[key], "withoutEffect"));
 }
 
 /**
- * One line for each setting that is given but changes nothing in this version, so that nobody relies on
- * it: "RATE_LIMIT_READ is set, but this version does not limit rates yet."
+ * A line for each given setting without an effect, so that nobody relies on the setting:
+ * "RATE_LIMIT_READ is set, but this version does not limit rates yet."
  */
 export function explainSettingsWithoutEffect(env: Environment): string[] {
   return [...marks()]
@@ -34,7 +31,7 @@ function marks(): Map<string, string | undefined> {
       byName.set(providerSettingName(id, key), withoutEffectOfProviders(key));
     }
   }
-  // For a name that is in both, the shared setting counts. A setting of one service has an effect.
+  // A name in both lists is that of the shared setting. A service's own setting always has an effect.
   for (const name of keysOf(SHARED_SETTINGS)) {
     byName.set(name, withoutEffect(SHARED_SETTINGS[name]));
   }

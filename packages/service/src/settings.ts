@@ -83,10 +83,10 @@ export const PROCESS_SETTINGS = {
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /**
- * The settings that several services read, and those of `npm start` itself. What one service reads alone
- * is declared in its own `src/settings.ts`. `.default()` values are final ones; what has none and is optional
- * is off or chosen by the service. `withoutEffect` marks what nobody reads yet and completes "this version …";
- * a test demands that the mark goes as soon as code reads the setting.
+ * The settings that several services read, and those of `npm start` itself. Each service declares its
+ * own settings in its `src/settings.ts`. `.default()` values are final; an optional setting without one
+ * is off, or the service chooses its value. `withoutEffect` marks a setting that no code reads yet and
+ * completes "this version …". A test demands that the mark goes as soon as code reads the setting.
  */
 export const SHARED_SETTINGS = {
   ...PROCESS_SETTINGS,

@@ -6,7 +6,7 @@ import { counterIn } from "./metrics.ts";
 
 /** The settings of tracing. */
 export interface TraceSettings extends Sampling {
-  /** Undefined: no traces. */
+  /** The collector's address; undefined without traces. */
   endpoint: string | undefined;
   headers: Readonly<Record<string, string>> | undefined;
 }
@@ -28,13 +28,10 @@ export function traceSettings(
   };
 }
 
-/** A collector that is away for a night leaves sixty lines per hour. */
+/** The interval of repeated warnings: a collector that is away for a night leaves sixty lines an hour. */
 const TELL_EVERY_MS = 60_000;
 
-/**
- * Opens the exporter to the collector; undefined when there is none. Its troubles are logged once a
- * minute.
- */
+/** Opens the exporter to the collector; undefined without one. Problems are logged once a minute. */
 export function openServiceTraces(
   { endpoint, headers = {}, ...sampling }: TraceSettings,
   { logger, metricsRegistry }: { logger: Logger; metricsRegistry: Registry },

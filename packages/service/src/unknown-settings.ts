@@ -1,6 +1,6 @@
 /**
- * Prefixes that only our names have. Vendors' prefixes (RESTATE_, NANGO_, OPENAI_, …) are not among
- * them, because their own tools read such variables.
+ * Prefixes of our own settings. Vendors' prefixes (RESTATE_, NANGO_, OPENAI_, …) are not listed,
+ * because their own tools read such variables.
  */
 const RESERVED_PREFIXES = [
   "DELIVERY_",
@@ -21,7 +21,7 @@ const RESERVED_PREFIXES = [
 ];
 
 /**
- * Variables that Kubernetes sets in every pod for each service of the namespace: for one named `runs`
+ * Variables that Kubernetes sets in every pod for each service of the namespace. For a service `runs`
  * they are RUNS_SERVICE_HOST, RUNS_PORT, RUNS_PORT_50052_TCP_ADDR and so on.
  */
 const KUBERNETES_SERVICE_LINK =
@@ -29,7 +29,7 @@ const KUBERNETES_SERVICE_LINK =
 
 const SHORTEST_NAME_COMPARED = 6;
 
-/** An environment variable that looks like a setting but is none. */
+/** An environment variable that looks like a setting but is not one. */
 export interface UnknownSetting {
   name: string;
   /** The setting that was probably meant. */
@@ -37,8 +37,8 @@ export interface UnknownSetting {
 }
 
 /**
- * Finds misspelt settings among everything else in an environment: names that begin like ours, or that
- * are one slip away from a known one.
+ * Finds misspelt settings in an environment: names with one of our prefixes, and names that are one
+ * slip away from a known one.
  */
 export function findUnknownSettings(
   names: readonly string[],
@@ -65,12 +65,18 @@ function closest(name: string, known: readonly string[]): string | undefined {
   return candidates[0]?.candidate;
 }
 
-/** HTTP_URL is two letters away from SMTP_URL and something else: short names get one slip only. */
+/**
+ * Short names are allowed one slip only: HTTP_URL is two letters away from SMTP_URL, but means another
+ * thing.
+ */
 function slipsAllowed(name: string): number {
   return name.length >= 10 ? 2 : 1;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+/**
+ * The edit distance: insertions, deletions, substitutions and swaps of neighbours (optimal string
+ * alignment).
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

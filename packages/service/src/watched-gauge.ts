@@ -9,10 +9,10 @@ export type LabelledValues<Label extends string> = Iterable<
 const lookers = new WeakMap<Gauge, Set<() => LabelledValues<string>>>();
 
 /**
- * A gauge that computes its values at each scrape; that must be cheap and synchronous. Several sources
- * may share one name: values of the same labels are added.
+ * A gauge that computes its values at each scrape, which must be cheap and synchronous. Several sources
+ * may share one name: values with the same labels are added.
  *
- * @returns ends the gauge
+ * @returns removes the gauge
  */
 export function watchGauge<Label extends string>(
   registry: Registry,

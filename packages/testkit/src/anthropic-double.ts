@@ -50,8 +50,8 @@ const OPTIONAL_MAX = 24;
 
 /**
  * Starts a server that answers `POST /v1/messages` as Anthropic's published document says
- * (platform.claude.com, Messages), and refuses what Anthropic refuses: other keys, a missing version,
- * unknown models, settings out of range, schemas that its structured mode does not take.
+ * (platform.claude.com, Messages). It refuses what Anthropic refuses: other keys, a missing version,
+ * unknown models, settings out of range, and schemas that the structured mode does not accept.
  */
 export function startAnthropicDouble(options: AnthropicDoubleOptions = {}): Promise<ModelDouble> {
   const { models = MODELS } = options;

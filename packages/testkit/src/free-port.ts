@@ -2,8 +2,8 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 /**
- * Below the ports that systems give to outgoing connections and to servers that ask for any (32,768 and more on
- * Linux). Another program could take one of those between the check and the use.
+ * Below the ports that systems assign to outgoing connections and to servers on port 0 (32,768 and more
+ * on Linux). Another program could take such a port between the check and the use.
  */
 const FROM = 10_000;
 const TO = 32_000;
@@ -11,8 +11,8 @@ const TRIES = 50;
 const given = new Set<number>();
 
 /**
- * A free port of 127.0.0.1 that this process has not been given before. Prefer port 0 where a server can tell its
- * port.
+ * A free port of 127.0.0.1 that this process has not returned before. Prefer port 0 when a server
+ * reports its port.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries += 1) {

@@ -20,17 +20,17 @@ export interface DoubleResponse {
   /** Default 200. */
   status?: number;
   headers?: Record<string, string>;
-  /** A text or bytes are sent as they are, anything else as JSON; nothing when absent. */
+  /** A text or bytes are sent unchanged, other values as JSON; absent means an empty body. */
   body?: unknown;
 }
 
 export interface HttpDouble {
-  /** `http://127.0.0.1:<port>`, without a slash at the end. */
+  /** `http://127.0.0.1:<port>`, without a trailing slash. */
   url: string;
   port: number;
   /** All requests, in the order in which their bodies were complete. */
   requests: RecordedRequest[];
-  /** How many requests carried this Idempotency-Key. */
+  /** The number of requests with this Idempotency-Key. */
   countByKey(idempotencyKey: string): number;
   /** Requests per Idempotency-Key. */
   keyCounts(): Map<string, number>;
@@ -38,14 +38,18 @@ export interface HttpDouble {
 }
 
 /**
- * Answers a request: by its result, or by writing to the response itself in order to break off, stall or stream.
+ * Answers a request: by its result, or by writing to the response itself in order to break off, stall
+ * or stream.
  */
 export type DoubleHandler = (
   request: RecordedRequest,
   response: ServerResponse,
 ) => DoubleResponse | void | Promise<DoubleResponse | void>;
 
-/** Starts an HTTP server that plays a host outside, on 127.0.0.1 unless told otherwise; without a handler it answers 200. */
+/**
+ * Starts an HTTP server that plays an external host, on 127.0.0.1 by default. Without a handler it
+ * answers 200.
+ */
 export async function startHttpDouble(
   handler: DoubleHandler = () => ({}),
   host = "127.0.0.1",

@@ -61,12 +61,12 @@ const ADDRESSES: Readonly<Record<string, string>> = {
 };
 
 /**
- * An address of the public internet that nobody has (IANA has not given it to anyone), so that a test
- * which takes it for good bothers nobody.
+ * An address of the public internet that IANA has assigned to nobody, so a test that allows it disturbs
+ * nobody.
  */
 const UNASSIGNED = "2e00::1";
 
-/** Names with the name server's answers. A name without answers is the machine's own. */
+/** Names with the name server's answers. A name without answers is resolved on the machine itself. */
 const NAMES: Readonly<Record<string, { host: string; answers?: readonly string[] }>> = {
   localhost: { host: "localhost:PORT" },
   "localhost with a dot": { host: "localhost.:PORT" },
@@ -122,7 +122,7 @@ export function insideForms(port: number): InsideForm[] {
   ];
 }
 
-/** The name server's answer. A name may have moved inside when it is asked for again. */
+/** The name server's answer. A name may point to an internal address at the second question. */
 export function answerInside({ name, type, times }: DnsQuestion): DnsAnswer {
   if (name === "rebind.test") {
     const isFirst = times === 0 && type === "AAAA";

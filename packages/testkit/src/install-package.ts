@@ -8,10 +8,10 @@ import { promisify } from "node:util";
 const CACHE_FOLDER = fileURLToPath(new URL("../../../.cache/npm", import.meta.url));
 
 /**
- * The folder of an npm package that one test needs and nobody else, so that it is no dependency of the
- * project. It is installed below `.cache` on first use, without scripts, and stays there.
+ * The folder of an npm package that only one test needs, so that it is no dependency of the project.
+ * The package is installed below `.cache` on first use, without scripts, and stays there.
  *
- * @throws Error with npm's words when it cannot be had
+ * @throws Error with npm's message when the installation fails
  */
 export async function installPackage({
   name,
@@ -24,7 +24,7 @@ export async function installPackage({
   if (!existsSync(folder)) {
     const made = `${folder}.${process.pid}`;
     await mkdir(made, { recursive: true });
-    // A project of its own, because npm would install into the next one above.
+    // A project of its own, because npm would install into the nearest one above.
     await writeFile(join(made, "package.json"), '{ "private": true }\n');
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
     const { NODE_OPTIONS: _, ...env } = process.env;
@@ -32,7 +32,7 @@ export async function installPackage({
       cwd: made,
       env,
     });
-    // The first process wins. What another process has made meanwhile is as good.
+    // The first process wins; the copies of other processes are equal.
     await rename(made, folder).catch(() => rm(made, { recursive: true, force: true }));
   }
   return join(folder, "node_modules", name);

@@ -8,9 +8,9 @@ import type { Held } from "./left-behind.ts";
 import { takePiledListeners } from "./piled-listeners.ts";
 
 /*
- * Every test file loads undici anew, whose parser is WebAssembly. Node 24 ends now and then with
- * "Check failed: jit_page_->allocations_.erase" when it frees wrappers of such code that it has compiled
- * once more (nodejs/node#64500). Nothing here is called often enough for that to be worth while.
+ * Every test file loads undici again, whose parser is WebAssembly. Node 24 sometimes ends with "Check
+ * failed: jit_page_->allocations_.erase" when it frees wrappers of recompiled code (nodejs/node#64500).
+ * Tests call nothing often enough to profit from the second compilation, so it is disabled.
  */
 setFlagsFromString("--wasm-wrapper-tiering-budget=2147483647");
 setFlagsFromString("--no-wasm-code-gc");
@@ -25,7 +25,7 @@ interface TestEvent {
   name: string;
   error?: unknown;
   promise?: unknown;
-  /** In events about a test: the errors that have failed it. */
+  /** The errors that have failed the test, in events about a test. */
   test?: { readonly errors: unknown[] };
 }
 
@@ -35,9 +35,10 @@ interface TestState {
 }
 
 /**
- * Node's environment, shared by the files of a worker one after the other. An error that fails a test says where it is from.
- * Listeners that pile up on an answer fail the test during which they did. A file that leaves a process, a server, a
- * socket or a thread behind fails. Globals cost what they cost outside of Jest.
+ * Node's environment, shared by a worker's test files one after the other. An error that fails a test
+ * names its origin. Listeners that pile up on an answer fail the running test. A file that leaves a
+ * process, a server, a socket or a thread behind fails. Access to globals is as fast as outside of
+ * Jest.
  */
 class ExplainingEnvironment extends TestEnvironment {
   /** The globals as they were before the first test file. */
@@ -47,9 +48,10 @@ class ExplainingEnvironment extends TestEnvironment {
   #before: Held;
 
   /*
-   * Jest's global object is a proxy: each `Object`, `Math` or `Promise` that code names asks it, which takes
-   * thirty times as long as a lookup in an ordinary context and was half of the time of some test files. The
-   * proxy is for emptying the globals of a finished file, and these are not finished before the worker is.
+   * Replaces Jest's global object, which is a proxy. Each `Object`, `Math` or `Promise` in code asks
+   * the proxy, which takes thirty times as long as a lookup in an ordinary context: half of the time of
+   * some test files. The proxy serves to empty the globals of a finished file, and these globals are
+   * not finished before the worker ends.
    */
   constructor(...[config, context]: EnvironmentArguments) {
     const { createContext, constants } = nodeVm;
@@ -82,7 +84,10 @@ class ExplainingEnvironment extends TestEnvironment {
     Object.assign(env, process.env);
   }
 
-  /** Called when a test file has ended. The next one needs the context, which Jest's own teardown gives up. */
+  /**
+   * Called when a test file has ended. The next file needs the context, which Jest's own teardown would
+   * release.
+   */
   override teardown(): Promise<void> {
     this.fakeTimersModern?.useRealTimers();
     return Promise.resolve();
@@ -115,7 +120,7 @@ let environment: ExplainingEnvironment | undefined;
 /** Called with `new` by Jest, for each test file. */
 export default function environmentOfFile(...given: EnvironmentArguments): ExplainingEnvironment {
   const [{ globalConfig }, { docblockPragmas }] = given;
-  // Such files test packages that read variables when they are loaded.
+  // A file with this pragma tests packages that read variables when they are loaded.
   if (docblockPragmas["own-modules"] !== undefined) return new ExplainingEnvironment(...given);
   // Sources change while Jest watches them.
   const isWatching = globalConfig.watch || globalConfig.watchAll;

@@ -2,9 +2,9 @@ import { createRequire } from "node:module";
 import type jestRuntime from "jest-runtime";
 
 /*
- * Jest's module loader, which keeps the modules of packages and services from one test file of a worker to the
- * next (ADR 60). To load and compile them anew was half of the work of most files. Test files, what supports
- * them, the testkit and Jest's own modules are new in each file.
+ * Jest's module loader, which keeps the modules of packages and services from one test file of a worker
+ * to the next (ADR 60). Loading and compiling them was half of the work of most files. Test files,
+ * their support, the testkit and Jest's own modules are loaded anew for each file.
  */
 
 // The package exports no types to imports.
@@ -27,7 +27,10 @@ class KeepingRuntime extends Runtime {
     Reflect.set(memberOf(this, "jestGlobals"), "cachedEnvGlobals", undefined);
   }
 
-  /** Called by Jest when a test file has ended. To load something before the next begins is an error, as ever. */
+  /**
+   * Called by Jest when a test file has ended. Loading a module before the next file begins is an
+   * error, as in Jest itself.
+   */
   override teardown(): void {
     const registries = memberOf(this, "registries");
     const kept = ["moduleRegistry", "esModuleRegistry"].map((name) => {

@@ -6,8 +6,8 @@ declare global {
 }
 
 /**
- * Roarr listens for errors of stdout from its import on, which is once a process. In Jest every test
- * file has modules and a global object of its own but shares the stdout of its worker, so without
- * this the listeners add up from file to file.
+ * Roarr listens for errors of stdout from its import on, once for each module instance. In Jest every
+ * test file has its own modules and global object, but shares the stdout of its worker. Without this
+ * hook the listeners would pile up from file to file.
  */
 afterAll(() => globalThis.ROARR?.teardown?.());

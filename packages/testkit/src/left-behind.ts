@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The things that a process of the test runner holds at a moment. */
+/** The resources that a process of the test runner holds at a moment. */
 export interface Held {
   /** The numbers of its living child processes. */
   readonly processes: ReadonlySet<string>;
-  /** How many of each kind keep its event loop alive: servers, sockets, timers, threads. */
+  /** The number of handles that keep the event loop alive, by kind: servers, sockets, timers, threads. */
   readonly handles: ReadonlyMap<string, number>;
 }
 
-/** Handles that a test file opens and has to close. Others belong to the runner, or to work that ends by itself. */
+/**
+ * Kinds of handles that a test file opens and must close. Others belong to the runner, or to work that
+ * ends by itself.
+ */
 const KINDS: ReadonlySet<string> = new Set([
   "ProcessWrap",
   "TCPServerWrap",
@@ -21,11 +24,14 @@ const KINDS: ReadonlySet<string> = new Set([
   "Worker",
   "FSEvent",
 ]);
-/** Closing takes a moment, and longer where the machine has other work to do. */
+/** The time for closing, which takes longer on a busy machine. */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 50;
 
-/** What this process holds now. Synchronous, because the test file may open things in the next turn. */
+/**
+ * The resources that this process holds now. Synchronous, because the test file may open more in the
+ * next turn.
+ */
 export function look(): Held {
   const handles = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {
@@ -35,8 +41,8 @@ export function look(): Held {
 }
 
 /**
- * Waits until this process holds no more than before. After twenty seconds it returns a line for each thing that is left:
- * a command that still runs, or a kind of handle with its number.
+ * Waits until this process holds no more than before. After twenty seconds it returns a line for each
+ * remaining resource: a running command, or a kind of handle with its number.
  */
 export async function leftSince(before: Held): Promise<string[]> {
   const until = performance.now() + PATIENCE_MS;
@@ -62,7 +68,7 @@ function differenceSince(before: Held): string[] {
   return left;
 }
 
-/** The children of all threads of this process. Empty where the system does not tell. */
+/** The children of all threads of this process; empty when the system does not report them. */
 function runningChildren(): Set<string> {
   let threads: string[] = [];
   try {

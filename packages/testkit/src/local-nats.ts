@@ -18,22 +18,22 @@ export interface LocalNats {
   stop(): Promise<void>;
 }
 
-/** A configuration that a test is about. Its folder for data is named by NATS_STORE_DIR. */
+/** A configuration under test. NATS_STORE_DIR names its folder for data. */
 export interface NatsConfiguration {
-  /** May include others of its folder. */
+  /** The configuration file, which may include others of its folder. */
   file: string;
-  /** What it takes from the environment. */
+  /** The variables that the configuration reads. */
   env: Readonly<Record<string, string>>;
 }
 
 const START_ATTEMPTS = 3;
 
 /**
- * A NATS server with JetStream: `NATS_URL` when set (a server shared with others, then), else
- * `nats-server` from the PATH or from Debian's package, else Docker. With a configuration it is never
- * a shared one.
+ * Starts a NATS server with JetStream: the one of `NATS_URL` when set (shared with others), else
+ * `nats-server` from the PATH or from Debian's package, else Docker. A configuration always gets its
+ * own server.
  *
- * @throws Error when there is none of them
+ * @throws Error when none of them is available
  */
 export async function startLocalNats(configuration?: NatsConfiguration): Promise<LocalNats> {
   const given = configuration === undefined ? process.env["NATS_URL"] : undefined;
@@ -92,7 +92,7 @@ async function startProgram(
     process.once("exit", kill);
     if (await isListening(child, port)) return { url: `nats://127.0.0.1:${port}`, stop };
     await stop();
-    // Somebody else may have taken the port in between; anything else fails again.
+    // Another program may have taken the port in between; any other error repeats.
     if (attempt === START_ATTEMPTS) throw new Error(`${program} did not start.`);
   }
 }

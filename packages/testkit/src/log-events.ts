@@ -5,8 +5,8 @@ import { z } from "zod";
 const nothing = z.object({});
 
 /**
- * Has the database keep every event that a service writes into its outbox, in `<schema>.event_log` (seq,
- * id, type, company_id, stream, payload): the outbox forgets what is published.
+ * Makes the database keep every event that a service writes into its outbox, in `<schema>.event_log`
+ * (seq, id, type, company_id, stream, payload). The outbox itself deletes published events.
  */
 export async function logEvents(database: Database, schema = "runs"): Promise<void> {
   const log = sql.identifier([schema, "event_log"]);

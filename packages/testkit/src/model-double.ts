@@ -10,12 +10,12 @@ export interface ModelTokens {
   outputTokens: number;
 }
 
-/** What a model says. */
+/** An answer of a model. */
 export interface ModelSaying {
   text: string;
-  /** `complete` by default; with `refused` the text is the refusal, with `filtered` what was left of it. */
+  /** `complete` by default. With `refused` the text is the refusal, with `filtered` the remaining text. */
   ends?: "complete" | "length" | "refused" | "filtered";
-  /** A quarter of the characters by default; null: the server does not say. */
+  /** A quarter of the characters by default; null when the server reports none. */
   usage?: ModelTokens | null;
 }
 
@@ -36,65 +36,65 @@ export const MODEL_TROUBLES = [
   "broken-json",
 ] as const;
 
-/** One of them; `resets` breaks off within the body, `huge` does not end. */
+/** One of these failures; `resets` breaks off within the body, `huge` does not end. */
 export type ModelTrouble = (typeof MODEL_TROUBLES)[number];
 
-/** A failure in place of an answer. */
+/** A failure instead of an answer. */
 export interface ModelTroubled {
   trouble: ModelTrouble;
-  /** Such as `retry-after`. */
+  /** Headers of the failure, such as `retry-after`. */
   headers?: Record<string, string>;
-  /** In place of what the provider would say. */
+  /** A message that replaces the provider's. */
   message?: string;
 }
 
-/** What a double does with one request; a string is a complete answer. */
+/** The reply of a double to one request; a string is a complete answer. */
 export type ModelReply = string | ModelSaying | ModelTroubled;
 
-/** A question to a model, whichever API it came by. */
+/** A question to a model, in a form that does not depend on the API. */
 export interface AskedModel {
   method: string;
-  /** Path with query, as received. */
+  /** The path with its query, as received. */
   path: string;
   headers: IncomingHttpHeaders;
-  /** The body as it was parsed. */
+  /** The parsed body. */
   body: Record<string, unknown>;
   model: string;
-  /** What the model was told as system or developer. */
+  /** The texts of the roles system and developer. */
   system: string;
   /** The conversation, oldest first. */
   messages: { role: string; text: string }[];
-  /** The schema that was handed to the structured mode; null without one. */
+  /** The schema for the structured mode; null without one. */
   schema: Record<string, unknown> | null;
-  /** Whether the caller has closed the connection before it was answered. */
+  /** Whether the caller closed the connection before the answer. */
   hungUp: boolean;
   receivedAt: Date;
 }
 
-/** A server that answers as an AI provider does. */
+/** A server that answers like an AI provider. */
 export interface ModelDouble {
-  /** What belongs into the setting of the provider's base URL. */
+  /** The value for the setting of the provider's base URL. */
   baseUrl: string;
-  /** The one key that is taken. */
+  /** The only valid key. */
   key: string;
-  /** The questions that were well formed, in the order in which they came. */
+  /** The well-formed questions, in the order of arrival. */
   asked: AskedModel[];
-  /** All requests, those that were refused included. */
+  /** All requests, including refused ones. */
   requests: readonly RecordedRequest[];
-  /** Answers of the next requests, one each; `reply` decides when it is empty. */
+  /** The answers of the next requests, one each; `reply` decides when it is empty. */
   script: ModelReply[];
-  /** Decides what is not in the script; it may take its time. */
+  /** Makes the answers that are not in the script; it may take its time. */
   reply: (asked: AskedModel) => ModelReply | Promise<ModelReply>;
   close(): Promise<void>;
 }
 
-/** How a provider's API differs from the other's. */
+/** The differences between the providers' APIs. */
 export interface ModelDialect {
-  /** The path below the host that the base URL ends with. */
+  /** The end of the base URL, below the host. */
   basePath: string;
-  /** Whether the request carries the key. */
+  /** Whether the request has the key. */
   hasKey(request: RecordedRequest): boolean;
-  /** The question, or the answer that refuses it as the API would. */
+  /** The question, or the API's refusal of it. */
   read(request: RecordedRequest): Omit<AskedModel, "hungUp" | "receivedAt"> | DoubleResponse;
   /** The body of a success. */
   say(asked: AskedModel, saying: Required<ModelSaying>): unknown;
@@ -102,7 +102,7 @@ export interface ModelDialect {
   fail(kind: ModelFailureKind, message: string | undefined): DoubleResponse;
 }
 
-/** Failures that an API has a body of its own for. */
+/** Failures for which an API has a body of its own. */
 export type ModelFailureKind = Extract<
   ModelTrouble,
   | "invalid-request"
@@ -176,20 +176,20 @@ function fail(
   }
 }
 
-/** The head and half of a body, then a reset in place of the end. */
+/** Sends the head and half of a body, and then resets the connection. */
 function breakOff(response: ServerResponse): void {
   const { socket } = response;
   response.writeHead(200, { "content-type": "application/json", "content-length": 1_000 });
   response.write('{"id":"half', () => socket?.resetAndDestroy());
 }
 
-/** About as many as providers count: one for four characters. */
+/** About as many tokens as providers count: one for four characters. */
 function countTokens({ system, messages }: AskedModel, text: string): ModelTokens {
   const asked = messages.reduce((sum, message) => sum + message.text.length, system.length);
   return { inputTokens: Math.ceil(asked / 4) + 8, outputTokens: Math.ceil(text.length / 4) };
 }
 
-/** The object in a request's body; null when it is none. */
+/** The object in a request's body; null for another body. */
 export function readObject({ body }: RecordedRequest): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(body);

@@ -8,7 +8,7 @@ import { isNativeError } from "node:util/types";
 
 const run = promisify(execFile);
 
-/** A build of nats-server in Debian's pool. Its hash is what makes any mirror good enough. */
+/** A build of nats-server in Debian's pool. The hash makes any mirror trustworthy. */
 interface DebianPackage {
   version: string;
   /** SHA-256 of the package file, by the processor that Node was built for. */
@@ -43,13 +43,13 @@ const APT_HELPER = "/usr/lib/apt/apt-helper";
 const DOWNLOAD_TIMEOUT_MS = 40_000;
 const APT_OPTIONS = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=15"];
 
-/** The sources of packages and the place where they are kept; by default the machine's and ours. */
+/** The sources of packages, and the cache folder; by default the machine's sources and our folder. */
 export interface NatsPackageOptions {
-  /** Made when missing. */
+  /** The cache folder, created when it is missing. */
   cacheFolder?: string;
-  /** Addresses of Debian mirrors; those of the machine's apt when absent. */
+  /** Addresses of Debian mirrors; by default those of the machine's apt. */
   mirrors?: readonly string[];
-  /** For all downloads together, in milliseconds. */
+  /** The time limit of all downloads together, in milliseconds. */
   timeoutMs?: number;
 }
 

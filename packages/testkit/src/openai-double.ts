@@ -30,9 +30,9 @@ const MODELS: Readonly<Record<string, OpenAiSampling>> = {
 };
 
 /**
- * Starts a server that answers `POST /v1/responses` and `POST /v1/chat/completions` as OpenAI's published
- * document says (openai-openapi), and refuses what OpenAI refuses: other keys, unknown models, settings
- * that a model does not take, schemas that do not fit the strict mode.
+ * Starts a server that answers `POST /v1/responses` and `POST /v1/chat/completions` as OpenAI's
+ * published document says (openai-openapi). It refuses what OpenAI refuses: other keys, unknown models,
+ * settings that a model does not accept, and schemas that do not fit the strict mode.
  */
 export function startOpenAiDouble(options: OpenAiDoubleOptions = {}): Promise<ModelDouble> {
   const { models = MODELS, chat = true, responses = true } = options;
@@ -180,7 +180,7 @@ function refuseParameter(param: string): DoubleResponse {
   return refuse(400, message, { code: "unsupported_parameter", param });
 }
 
-/** What a refusal says for programs. */
+/** The machine-readable part of a refusal. */
 interface RefusalWords {
   code?: string;
   param?: string;

@@ -67,7 +67,7 @@ export interface OtlpCollector {
   close(): Promise<void>;
 }
 
-/** Starts a collector of traces on 127.0.0.1; with a handler it answers as that one does. */
+/** Starts a collector of traces on 127.0.0.1; an optional handler makes its answers. */
 export async function startOtlpCollector(
   handler: DoubleHandler = () => ({ body: {} }),
 ): Promise<OtlpCollector> {

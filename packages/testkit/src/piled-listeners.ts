@@ -8,14 +8,15 @@ interface ListenerWarning extends Error {
 const found: Error[] = [];
 
 /*
- * Node warns once for each emitter that gets more than ten listeners of one event. On an answer that is a listener for
- * each piece that is written, a leak for as long as the answer takes; the line in the log names neither the test nor the code.
+ * Node warns once for each emitter with more than ten listeners of one event. On an answer, such
+ * listeners mean one for each written piece, a leak that lasts as long as the answer. The warning in
+ * the log names neither the test nor the code.
  */
 process.on("warning", (warning) => {
   if (isOfListeners(warning) && warning.emitter instanceof ServerResponse) found.push(warning);
 });
 
-/** The warnings since the last call, about answers of HTTP servers to which listeners pile up. */
+/** The warnings since the last call about listeners that pile up on answers of HTTP servers. */
 export function takePiledListeners(): Error[] {
   return found.splice(0);
 }

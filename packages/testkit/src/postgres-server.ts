@@ -49,12 +49,13 @@ async function startFromBinaries(): Promise<PostgresServer> {
 
 /** The folder that Linux keeps in memory. */
 const MEMORY_FOLDER = "/dev/shm";
-/** The needed free memory; all test files together use some 1 GiB at a time. */
+/** The required free memory; all test files together use some 1 GiB at a time. */
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
 
 /**
- * Each test database is a thousand files, made and removed within seconds. ext4 spends 40 % of the tests'
- * time on that, as it looks for an inode that was not in use just before.
+ * Whether the memory folder has room. Each test database is a thousand files, created and removed
+ * within seconds. ext4 needs 40 % of the tests' time for that, because it searches for an inode that
+ * was not in use just before.
  */
 async function hasRoomInMemory(): Promise<boolean> {
   try {

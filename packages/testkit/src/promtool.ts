@@ -13,10 +13,10 @@ const PROGRAM = join("usr", "bin", "promtool");
 const DOWNLOAD_TIMEOUT_MS = 60_000;
 
 /**
- * The path of promtool from the package `prometheus` of the machine's Debian, whose lists vouch for it. The
+ * The path of promtool from the machine's Debian package `prometheus`, which apt's lists verify. The
  * first call downloads the package and unpacks it below `.cache/`; nothing is installed.
  *
- * @throws Error that says why where it cannot be had
+ * @throws Error with the reason when the download fails
  */
 export async function promtoolFromPackage(): Promise<string> {
   const folder = join(CACHE_FOLDER, "prometheus");

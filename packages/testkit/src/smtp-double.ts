@@ -4,7 +4,7 @@ import { callbackify } from "node:util";
 import { SMTPServer } from "smtp-server";
 import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from "smtp-server";
 
-/** A message that the double took. */
+/** A message that the double has accepted. */
 export interface TakenMessage {
   from: string;
   /** Recipients of the envelope. */
@@ -15,17 +15,17 @@ export interface TakenMessage {
   raw: string;
 }
 
-/** How the double answers. */
+/** The replies of the double. */
 export interface SmtpDoubleOptions {
-  /** The reply that refuses a recipient, such as 550; undefined takes it. */
+  /** The reply that refuses a recipient, such as 550; undefined accepts it. */
   refuseRecipient?: (address: string) => SmtpRefusal | undefined;
   /** The reply that refuses a message after its data. */
   refuseMessage?: (taken: number) => SmtpRefusal | undefined;
   /** Awaited before the answer to a message. */
   beforeReply?: () => Promise<void>;
-  /** The only valid credentials. Without them, nobody may send. */
+  /** The only valid credentials; without them nobody may send. */
   credentials?: { user: string; pass: string };
-  /** Whether STARTTLS is offered, with a certificate that nobody has signed. */
+  /** Whether STARTTLS is offered, with a self-signed certificate. */
   startTls?: boolean;
   server?: SMTPServerOptions;
 }
@@ -41,7 +41,7 @@ export interface SmtpDouble {
   /** The address, without credentials. */
   url: string;
   messages: TakenMessage[];
-  /** Connections at this moment, and the most there ever were. */
+  /** The current number of connections, and the highest so far. */
   connections(): { open: number; most: number };
   close(): Promise<void>;
 }
@@ -119,7 +119,7 @@ function parse(raw: string): Pick<TakenMessage, "headers" | "body"> {
   return { headers, body: raw.slice(split + 4) };
 }
 
-/** Decodes encoded words (RFC 2047). The space between two of them does not count. */
+/** Decodes encoded words (RFC 2047). Space between two of them is dropped. */
 function decodeWords(value: string): string {
   return value
     .replaceAll(/\?=\s+=\?/g, "?==?")

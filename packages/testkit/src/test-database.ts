@@ -14,8 +14,8 @@ export interface TestDatabase {
 const CLONE_DEADLINE_MS = 30_000;
 
 /**
- * Makes a database for one test file, with the schemas of all services and no rows. Roles belong to
- * the whole server, so a test that makes some has to give them names of their own.
+ * Creates a database for one test file, with the schemas of all services and no rows. Roles belong to
+ * the whole server, so the roles of a test need unique names.
  *
  * @throws Error when Jest's global setup of this repository did not run
  */
@@ -39,7 +39,7 @@ async function clone(adminUri: string, template: string, name: string): Promise<
   const deadline = Date.now() + CLONE_DEADLINE_MS;
   for (;;) {
     try {
-      // Without file_copy, every page goes through the write-ahead log, which takes half as long again.
+      // Without file_copy, every page goes through the write-ahead log, which takes 1.5 times as long.
       const statement = `create database ${name} template ${template} strategy file_copy`;
       return await runAsAdmin(adminUri, statement);
     } catch (error) {

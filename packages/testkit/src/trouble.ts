@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { DoubleResponse } from "./http-double.ts";
 
-/** Ways in which an outside server may give no useful answer. */
+/** Ways in which an external server gives no useful answer. */
 export const TROUBLES = [
   "hangs",
   "html",
@@ -16,7 +16,7 @@ export type Trouble = (typeof TROUBLES)[number];
 
 const CHUNK = "x".repeat(64 * 1024);
 
-/** Answers a request in a troubled way. The caller has to get out of `hangs` and `huge`. */
+/** Answers a request in a troubled way. The caller must end `hangs` and `huge` itself. */
 export function answerTroubled(trouble: Trouble, response: ServerResponse): DoubleResponse | void {
   switch (trouble) {
     case "hangs":
@@ -39,7 +39,7 @@ export function answerTroubled(trouble: Trouble, response: ServerResponse): Doub
   }
 }
 
-/** Announces 10 GB, and sends as long as anybody reads. */
+/** Announces 10 GB, and sends as long as the caller reads. */
 function streamForEver(response: ServerResponse): void {
   response.writeHead(200, {
     "content-type": "application/json",

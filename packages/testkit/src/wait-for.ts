@@ -3,8 +3,8 @@ import { isNativeError } from "node:util/types";
 
 export interface WaitOptions {
   /**
-   * The deadline for things that never come. Default 60,000, because a busy machine takes ten times as long as an
-   * idle one.
+   * The deadline of the wait. Default 60,000, because a busy machine takes ten times as long as an idle
+   * one.
    */
   timeoutMs?: number;
   /** Default 20. */
@@ -16,11 +16,11 @@ export interface WaitOptions {
 type Falsy = false | null | 0 | "";
 
 /**
- * Calls the function until it neither throws nor returns false, null, 0 or an empty text, and
- * returns its result. A function without a result is done once it does not throw, so expectations
- * can be waited for; have a search answer `?? null`.
+ * Calls the function until it neither throws nor returns false, null, 0 or an empty text, and returns
+ * its result. A function without a result succeeds once it does not throw, so expectations can be
+ * awaited; a search should return `?? null`.
  *
- * @throws Error at the deadline: what was waited for, and why it was not there the last time
+ * @throws Error at the deadline, with the awaited thing and the last failure
  */
 export async function waitFor<T>(
   fn: () => T | Promise<T>,

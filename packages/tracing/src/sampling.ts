@@ -10,16 +10,17 @@ export const SAMPLERS = [
   "parentbased_always_off",
 ] as const;
 
-/** How it is decided whether a trace is recorded. */
+/** The rule that decides whether a trace is recorded. */
 export interface Sampling {
   sampler: (typeof SAMPLERS)[number];
-  /** Of traces that are recorded, 0 to 1; for the samplers with a ratio. */
+  /** The share of recorded traces, 0 to 1; for the samplers with a ratio. */
   ratio: number;
 }
 
 /**
- * Decides at the edge whether a trace is recorded, by chance. A caller chooses the trace id, and with it
- * what a sampler of ids decides; who pays for spans is the operator. Only `parentbased_…` obeys callers.
+ * Decides by chance, in the first process, whether a trace is recorded. The decision does not use the
+ * trace id, because callers choose it and the operator pays for spans. Only `parentbased_…` follows the
+ * caller.
  */
 export function decide({ sampler, ratio }: Sampling, parent: string | undefined): boolean {
   if (sampler.startsWith("parentbased_") && parent !== undefined) return isSampled(parent);

@@ -4,35 +4,39 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BatchSpanProcessor } from "@opentelemetry/sdk-trace";
 import type { ReadableSpan, SpanExporter, SpanProcessor } from "@opentelemetry/sdk-trace";
 
-/** Spans that wait to be sent, about 1 KiB each; more are dropped. */
+/** The limit of waiting spans, about 1 KiB each; further ones are dropped. */
 const QUEUE_MAX = 4_096;
 const BATCH_MAX = 512;
 const DELAY_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 5_000;
-/** A stop sends all batches at once; otherwise one follows the other. What is beyond would be refused. */
+/**
+ * The limit of concurrent requests: a stop sends all batches at once, while otherwise one follows the
+ * other. Requests beyond it would be refused.
+ */
 const REQUESTS_MAX = QUEUE_MAX / BATCH_MAX + 1;
 const STOP_MS = 2_000;
 
-/** Why a span was not kept: too many waited, or the collector did not take it. */
+/** The reason why a span was lost: too many waited, or the collector did not take it. */
 export type SpanLoss = "queue_full" | "collector";
 
-/** Told of what became of spans. */
+/** Counts the sent and the lost spans. */
 export interface SpanCounts {
   sent(spans: number): void;
   lost(spans: number, reason: SpanLoss, cause?: Error): void;
 }
 
-/** Where spans are sent. */
+/** The address and the headers of the collector. */
 export interface CollectorOptions {
   /** The base URL of OTLP over HTTP; spans go to `/v1/traces` below it. */
   endpoint: string;
-  /** Sent with each request, such as a credential. */
+  /** The headers of each request, such as a credential. */
   headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Sends spans in batches, off the path of whoever ends them. What a collector that is away or slow does
- * not take is dropped and counted: there are never more than `QUEUE_MAX` spans and two batches in memory.
+ * Sends spans in batches, so that the code which ends a span never waits. A batch that a slow or absent
+ * collector does not take is dropped and counted. At most `QUEUE_MAX` spans and two batches are in
+ * memory.
  */
 export class SpanExport implements SpanProcessor {
   readonly #counts: SpanCounts;
@@ -72,13 +76,13 @@ export class SpanExport implements SpanProcessor {
     return this.#batches.forceFlush();
   }
 
-  /** Sends what is there, for two seconds at most. Never rejects. */
+  /** Sends the waiting spans, for two seconds at most. Never rejects. */
   async shutdown(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, STOP_MS);
     });
-    // What could not be sent was counted by the exporter.
+    // The exporter has counted the spans that could not be sent.
     const done = this.#batches.shutdown().catch(() => {});
     await Promise.race([done, late]);
     clearTimeout(timer);

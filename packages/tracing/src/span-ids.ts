@@ -4,12 +4,12 @@ import type { IdGenerator } from "@opentelemetry/sdk-trace";
 
 const SPAN_ID_DIGITS = 16;
 
-/** Random ids, but for spans whose id others have to know without having heard of them. */
+/** Makes random ids, except for spans whose id other processes must derive from a name. */
 export class SpanIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   #next: string | undefined;
 
-  /** The next span gets this id. Only directly before it is made. */
+  /** Sets the id of the next span. Call it directly before the span is made. */
   use(spanId: string): void {
     this.#next = spanId;
   }
@@ -25,7 +25,7 @@ export class SpanIds implements IdGenerator {
   }
 }
 
-/** The id of the span that is known by this name, such as the id of a run: the same in every process. */
+/** The id of the span with a name, such as the id of a run: the same in every process. */
 export function spanIdOf(name: string): string {
   return createHash("sha256").update(name).digest("hex").slice(0, SPAN_ID_DIGITS);
 }

@@ -1,13 +1,13 @@
 import type { SpanContext } from "@opentelemetry/api";
 
-/** Version ff and ids of zeros are not valid: https://www.w3.org/TR/trace-context/#traceparent-header */
+/** Version ff and ids of zeros are invalid: https://www.w3.org/TR/trace-context/#traceparent-header */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 const TRACE_ID = { from: 3, to: 35 };
 const SPAN_ID = { from: 36, to: 52 };
 const FLAGS_FROM = 53;
 const SAMPLED = 1;
 
-/** A `traceparent` header as somebody has sent it; undefined when it is missing or not valid. */
+/** A received `traceparent` header; undefined when it is missing or invalid. */
 export function readTraceparent(value: unknown): string | undefined {
   return typeof value === "string" && TRACEPARENT.test(value) ? value : undefined;
 }
@@ -22,12 +22,12 @@ export function traceIdOf(traceparent: string): string {
   return traceparent.slice(TRACE_ID.from, TRACE_ID.to);
 }
 
-/** The same `traceparent`, for a trace that is not recorded. */
+/** The same `traceparent`, marked as not recorded. */
 export function unsampled(traceparent: string): string {
   return `${traceparent.slice(0, FLAGS_FROM)}00`;
 }
 
-/** What OpenTelemetry knows a valid `traceparent` as. */
+/** A valid `traceparent` in OpenTelemetry's form. */
 export function toSpanContext(traceparent: string): SpanContext {
   return {
     traceId: traceIdOf(traceparent),

@@ -14,61 +14,61 @@ import {
 } from "./traceparent.ts";
 
 /**
- * What is said of a span: ids, types, codes and numbers. Never inputs, outputs, secrets, or URLs with a query:
- * spans are kept and read outside of this system.
+ * The attributes of a span: ids, types, codes and numbers. Inputs, outputs, secrets and URLs with a
+ * query never belong here, because spans are stored and read outside of this system.
  */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** How a span begins. */
+/** The options of a new span. */
 export interface SpanOptions {
   kind?: "internal" | "server" | "client" | "consumer";
   attributes?: SpanAttributes;
   /** A value of performance.now(), in milliseconds; now when absent. */
   startedAt?: number;
-  /** By which the span can be linked to from anywhere: `linkTo` of another span. */
+  /** A name under which other processes can link to the span, by `linkTo`. */
   knownAs?: string;
-  /** Names of earlier spans of the same trace that this one goes on with. */
+  /** The name of an earlier span of the same trace, to which this one links. */
   linkTo?: string;
 }
 
-/** A span that is recorded. */
+/** A recorded span. */
 export interface Span {
-  /** What calls that are made on its behalf send along. */
+  /** The trace context of calls that this span causes. */
   readonly traceparent: string;
-  /** 32 hexadecimal digits, for log lines. */
+  /** The trace id, 32 hexadecimal digits, for log lines. */
   readonly traceId: string;
   /** Renames a span whose name is only known later. */
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
   /**
-   * Ends it; one that is never ended is not sent.
+   * Ends the span; a span that is never ended is not sent.
    *
-   * @param failure the code of what it failed with; absent when it did not
+   * @param failure the code of the failure; absent after a success
    */
   end(failure?: string): void;
 }
 
-/** How the trace of a request goes on. */
+/** The span and the trace context of a request. */
 export interface Beginning {
   /** Undefined when the trace is not recorded. */
   span: Span | undefined;
-  /** To be handed on; undefined when the trace is not recorded and no caller has named one. */
+  /** The trace context to pass on; undefined when the trace is not recorded and no caller has named one. */
   traceparent: string | undefined;
 }
 
 /** Makes the spans of one service. */
 export interface Tracer {
   /**
-   * Begins a trace, or this system's part of a caller's, as the sampler decides.
+   * Begins a trace, or this system's part of a caller's trace, as the sampler decides.
    *
    * @param parent the caller's valid `traceparent`
    */
   begin(name: string, parent: string | undefined, options?: SpanOptions): Beginning;
-  /** A span of a trace that is recorded; undefined when there is none, or it is not recorded. */
+  /** A new span of a recorded trace; undefined without a trace, or when the trace is not recorded. */
   span(name: string, parent: string | null | undefined, options?: SpanOptions): Span | undefined;
 }
 
-/** A `traceparent` that is worth keeping: of a trace that is recorded, where this process records any. */
+/** The `traceparent` when its trace is recorded and this process records spans; otherwise undefined. */
 export function recordedTraceparent(tracer: Tracer | undefined, value: unknown): string | null {
   const traceparent = tracer === undefined ? undefined : readTraceparent(value);
   return traceparent !== undefined && isSampled(traceparent) ? traceparent : null;
@@ -147,7 +147,8 @@ class OpenSpan implements Span {
       this.#recorded.setStatus({ code: SpanStatusCode.ERROR });
       this.#recorded.setAttribute("error.type", failure);
     }
-    // By the same clock as the beginning: Date.now() knows whole milliseconds only, and is set at times.
+    // The same clock as at the beginning. Date.now() has whole milliseconds only, and somebody may set
+    // that clock.
     this.#recorded.end(performance.now());
   }
 }

@@ -7,16 +7,16 @@ import { SpanIds } from "./span-ids.ts";
 import { createTracer } from "./tracer.ts";
 import type { Tracer } from "./tracer.ts";
 
-/** Where spans go, and of which traces. */
+/** The collector of spans, and the sampling of traces. */
 export interface TracesOptions extends CollectorOptions, Sampling {
   counts: SpanCounts;
 }
 
-/** The way of a process's spans to a collector. */
+/** The exporter of a process's spans. */
 export interface Traces {
-  /** Makes the spans of a service, which is the `service.name` that they carry. */
+  /** The tracer of a service, whose name is the `service.name` of the spans. */
   tracer(service: string): Tracer;
-  /** Sends what is there, for two seconds at most. Never rejects. */
+  /** Sends the waiting spans, for two seconds at most. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ const NAMESPACE = "workflow";
 /** Longer values are cut. Ids, types and codes are far shorter. */
 const VALUE_CHARS_MAX = 256;
 
-/** Opens the way; the collector need not be there. */
+/** Opens the exporter; the collector may be absent. */
 export function openTraces(options: TracesOptions): Traces {
   const spanExport = new SpanExport(options, options.counts);
   return {
@@ -36,7 +36,7 @@ export function openTraces(options: TracesOptions): Traces {
           "service.namespace": NAMESPACE,
           "process.pid": process.pid,
         }),
-        // Which traces are recorded was decided before: only those reach it.
+        // The sampling was decided before, so only spans of recorded traces arrive here.
         sampler: new AlwaysOnSampler(),
         spanLimits: { attributeValueLengthLimit: VALUE_CHARS_MAX },
         idGenerator: ids,

@@ -43,7 +43,7 @@ export interface AppOptions extends PipelineDependencies {
   report: RequestReport;
   requests: RequestSettings;
   connectPage: Omit<ConnectPageOptions, "apiBase">;
-  /** Requests of one client for the references of the API, in any minute. */
+  /** The limit of one client's requests for the references, per minute. */
   docsLimits: AddressLimits;
   /** Answers inbound webhooks. */
   inbound: RequestHandler;
@@ -59,7 +59,7 @@ export function createApp(options: AppOptions): Express {
   app.set("query parser", false);
   app.enable("case sensitive routing");
   app.use(begin(options));
-  // The first handler, because Express tries one after the other.
+  // Express tries handlers in order, and the routes of the table serve most requests.
   app.use(serveTable(options));
   app.all(
     "/livez",

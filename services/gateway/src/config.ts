@@ -17,7 +17,7 @@ const picked = serviceSettings(
   "INTERNAL_TOKEN_PRIVATE_KEY",
 );
 
-/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+/** The settings of the service wherever it runs. `npm start` supplies the required ones of `settings` itself. */
 export type GatewaySettings = z.output<typeof picked>;
 
 export const settings = picked.required({

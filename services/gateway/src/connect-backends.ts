@@ -49,7 +49,7 @@ const ROWS_TIMEOUT_MS = 30_000;
  * verification.
  */
 const CONNECTIONS_TIMEOUT_MS = 45_000;
-/** A test waits 15 s for the receiver, and before that for its turn. */
+/** A test waits for its turn first, and then up to 15 s for the receiver. */
 const WEBHOOK_ENDPOINTS_TIMEOUT_MS = 30_000;
 
 /**
@@ -121,7 +121,8 @@ function connectRows(
     ...toTables,
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
     defaultTimeoutMs: ROWS_TIMEOUT_MS,
-    // What is answered from columns in memory, so that one replica holds the columns of a table (ADR 75).
+    // These methods answer from columns in memory, so one replica should hold the columns of a table
+    // (ADR 75).
     affinity: {
       queryRows: ({ tableId }) => tableId,
       listDistinctValues: ({ tableId }) => tableId,

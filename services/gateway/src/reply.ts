@@ -1,7 +1,7 @@
 import type { Writable } from "./http/write-json.ts";
 
 export type SuccessStatus = 200 | 201 | 202 | 204;
-/** The form of a successful answer. */
+/** The content types of successful answers. */
 export type ContentType =
   "application/json" | "text/event-stream" | "text/csv" | "application/jsonl";
 
@@ -14,48 +14,45 @@ export interface Reply<Status extends SuccessStatus = SuccessStatus> {
   cookie?: string;
   /** The `ETag` of the resource. A read whose `If-None-Match` names it is answered with 304. */
   etag?: string;
-  /** Called when the client has the answer, or has gone. */
+  /** Called when the client has received the answer or left. */
   onOver?: () => void;
 }
 
-/**
- * A successful answer whose `data` is told bit by bit, because it may be too long for all of it to be
- * held.
- */
+/** A successful answer whose `data` is sent in pieces, because the whole may be too long for memory. */
 export interface LongReply {
-  /** Pieces of JSON text, which together are the `data` of the envelope. */
+  /** Pieces of JSON text that together form the `data` of the envelope. */
   longData: AsyncIterable<string>;
 }
 
 /** One server-sent event. */
 export interface ServerEvent {
   event: string;
-  /** What a client that connects anew sends as `Last-Event-ID`. */
+  /** The id that a reconnecting client sends as `Last-Event-ID`. */
   id: string;
   data: Writable;
 }
 
 /**
- * An answer that is told bit by bit, as server-sent events. Null says that there is nothing to tell
- * yet; one that ends without anything is answered with 204, which tells clients not to come again.
+ * A stream of server-sent events. Null means that there is nothing to send yet. A stream that ends
+ * without an event is answered with 204, which tells clients not to reconnect.
  */
 export interface EventStream {
   events: AsyncIterable<ServerEvent | null>;
 }
 
-/** An answer that is a file, told bit by bit. */
+/** An answer that is a file, sent in pieces. */
 export interface FileReply {
   file: {
-    /** The name to save it under. */
+    /** The file name that clients suggest when they save the file. */
     name: string;
     contentType: ContentType;
-    /** UTF-8. */
+    /** The content in UTF-8. */
     chunks: AsyncIterable<Uint8Array>;
   };
 }
 
 /** An answer that sends the client elsewhere (302). */
 export interface RedirectReply {
-  /** Absolute. */
+  /** An absolute URL. */
   redirect: string;
 }

@@ -4,19 +4,19 @@ import { Histogram } from "prom-client";
 import type { Registry } from "prom-client";
 import type { RequestInfo } from "./http/request-info.ts";
 
-/** Notes a request when its response is done or given up. */
+/** Reports a request when its response is complete or was aborted. */
 export type RequestReport = (
   info: RequestInfo,
   request: IncomingMessage,
   response: ServerResponse,
 ) => void;
 
-/** From quick reads to synchronous runs of minutes. */
+/** The range goes from quick reads to synchronous runs of several minutes. */
 const BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * Writes one log line a request, with the error where there is one, and observes its duration. Never
- * headers, query strings or bodies: they can hold secrets.
+ * Writes one log line for each request, with the error where there is one, and observes the duration.
+ * Headers, query strings and bodies are never logged, because they can hold secrets.
  */
 export function createRequestReport(logger: Logger, registry?: Registry): RequestReport {
   const duration =
@@ -49,19 +49,23 @@ export function createRequestReport(logger: Logger, registry?: Registry): Reques
       durationMs: Math.round(durationMs * 1000) / 1000,
       ...(isComplete ? {} : { disconnected: true }),
     };
-    // A synchronous run that failed is its workflow's affair, and answered as it should be.
+    // The API worked correctly when a synchronous run failed: the workflow is at fault.
     if (error === undefined || status < 500 || error.reason === "TRIGGER_ERROR") {
       logger.info(line, "request");
     } else if (error.reason === "UNAVAILABLE") {
       logger.warn({ ...line, err: error }, "request could not be served for the moment");
     } else if (error.reason === "UPSTREAM_ERROR") {
-      // In the words of somebody outside, who may repeat what the caller sent.
+      // The error's text comes from a third party and may repeat what the caller sent, so it is not
+      // logged.
       logger.warn(line, "request failed outside");
     } else logger.error({ ...line, err: error }, "request failed");
   };
 }
 
-/** Names it by route: paths have ids in them, and that of the custom route is a secret. */
+/**
+ * Ends the span of a request. The span is named by the route, because paths contain ids, and the path
+ * of a custom webhook contains a secret.
+ */
 function endSpan(
   { span, route = "unmatched", companyId, error }: RequestInfo,
   method: string,

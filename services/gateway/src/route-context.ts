@@ -44,59 +44,59 @@ export interface Backends {
   readonly agents: RpcClient<AgentsServiceService>;
   readonly inboundEvents: RpcClient<InboundEventsServiceService>;
   readonly webhookEndpoints: RpcClient<EndpointsServiceService>;
-  /** Starts runs, those that come together in one call. */
+  /** Starts runs; starts that arrive together share one call. */
   readonly starts: StartBatcher;
-  /** Adds single rows to tables. */
+  /** Adds single rows to tables; rows that arrive together share one call. */
   readonly rowInserts: RowBatcher;
-  /** Makes tables from files. */
+  /** Creates tables from files. */
   readonly imports: TableImporter;
   readonly auditLog: AuditReader;
 }
 
-/** What every handler knows of the request, beside its input. */
+/** The facts about a request that every handler gets beside its input. */
 export interface OpenContext {
   readonly requestId: string;
   readonly headers: IncomingHttpHeaders;
-  /** Who sends it, as far as the connection and its headers tell. */
+  /** The sender, as far as the connection and its headers tell. */
   readonly client: ClientFacts;
-  /** Whether it has come by https. */
+  /** Whether the request came by https. */
   readonly isSecure: boolean;
-  /** Where people and providers reach this gateway. */
+  /** The public address of this gateway, for people and providers. */
   readonly publicOrigin: () => string;
-  /** Attempts to connect accounts; other calls of services need a known caller. */
+  /** Attempts to connect accounts. Other services accept calls of known callers only. */
   readonly authorizations: RpcClient<AuthorizationsServiceService>;
-  /** For those calls, in the gateway's own name. */
+  /** The options of calls to `authorizations`, in the gateway's own name. */
   readonly serviceCall: RpcCallOptions;
-  /** How often one client may come back from providers. */
+  /** The limit of one client's callbacks from providers. */
   readonly callbacks: AddressLimits;
   /** The gateway's own database. */
   readonly database: Database;
-  /** To be called after a change of access is committed. This gateway then drops what it knows of the credential. */
+  /** Call this after a change of access is committed. This gateway then invalidates the cached credential. */
   readonly invalidateAccess: (change: IdentityChange) => void;
-  /** Slows down those who guess passwords. */
+  /** Slows down password guessing. */
   readonly signIns: SignInGuard;
-  /** Makes and reads the cursors of the gateway's own lists. */
+  /** Encodes and decodes the cursors of the gateway's own lists. */
   readonly cursors: CursorCodec;
-  /** Bounds the large answers that are held until their clients have taken them. */
+  /** Limits the large answers that stay in memory until their clients have received them. */
   readonly largeAnswers: AnswerTurns;
 }
 
-/** What a handler knows of a request whose sender is known. */
+/** The facts about a request whose sender is authenticated. */
 export interface RouteContext extends Backends, OpenContext {
   readonly identity: Identity;
   /** The signed-in person; null for a caller with an API key. */
   readonly session: Session | null;
   /**
-   * For calls of services on the caller's behalf: identity, request id, trace. Reads are cancelled
-   * when the client goes away, and what `endsWithClient` says; other writes are not, so that what was begun
-   * ends in a known state.
+   * The options of calls to services on the caller's behalf: identity, request id, trace. Reads and
+   * routes with `endsWithClient` are cancelled when the client leaves. Other writes go on, so that they
+   * end in a known state.
    */
   readonly call: RpcCallOptions;
-  /** As `call`, but holding one scope more: for look-ups that are the gateway's own need. */
+  /** The same as `call`, with one more scope: for lookups that the gateway itself needs. */
   readonly callWithScope: (scope: Scope) => RpcCallOptions;
 }
 
-/** What the handler of a signed-in person's request knows. */
+/** The facts about a request of a signed-in person. */
 export interface SessionContext extends RouteContext {
   readonly session: Session;
 }

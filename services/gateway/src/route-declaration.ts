@@ -20,16 +20,16 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type PathParamNames<Path extends string> =
   Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParamNames<Rest> : never;
 
-/** What a handler gets: everything checked and typed. */
+/** The checked and typed input of a handler. */
 export interface RouteInput<Path extends string, QueryValue, BodyValue> {
   readonly params: Readonly<Record<PathParamNames<Path>, string>>;
   readonly query: QueryValue;
   readonly body: BodyValue;
-  /** A member of the body as the JSON text that was sent; undefined when it was not. */
+  /** A member of the body as the JSON text that was sent; undefined when the member is missing. */
   readonly rawJson: (member: keyof BodyValue & string) => string | undefined;
 }
 
-/** What the handler of an upload gets: its query checked, its body still to be received. */
+/** The input of an upload's handler: the checked query, and the body, which the handler receives itself. */
 export interface UploadInput<Path extends string, QueryValue> extends Pick<
   RouteInput<Path, QueryValue, never>,
   "params" | "query"
@@ -39,48 +39,52 @@ export interface UploadInput<Path extends string, QueryValue> extends Pick<
 
 /** A successful answer. */
 export interface ResponseDeclaration {
-  /** A sentence for readers of the description. */
+  /** A sentence for readers of the API's description. */
   readonly description: string;
-  /** `data` of the envelope. Of a route that answers with a file or events: one line or one event of it. */
+  /**
+   * The schema of `data` in the envelope. For a route that answers with a file or events: the schema of
+   * one line or one event.
+   */
   readonly data: z.ZodType;
-  /** `meta` of the envelope, where there is one. */
+  /** The schema of `meta` in the envelope, where the answer has one. */
   readonly meta?: z.ZodType;
-  /** Headers that the handler sets, beside those that every route of its kind has. */
+  /** Headers that the handler sets, in addition to those of every route of this kind. */
   readonly headers?: readonly ("ETag" | "Set-Cookie")[];
 }
 
-/** A header that means something to some handlers only. */
+/** A header that only some handlers read. */
 export type RequestHeader = "Idempotency-Key" | "Last-Event-ID";
 
-/** How a route reads its body. */
+/** The rules for reading a route's body. */
 export interface BodyDeclaration<Schema extends z.ZodType> {
   schema: Schema;
   /** Whether an empty body stands for `{}`. */
   optional?: boolean;
-  /** Default 1 MiB (D4). */
+  /** The limit of the body; 1 MiB by default (D4). */
   bytesMax?: number;
 }
 
 /**
- * What a success leaves in the audit log (D51): an event of this action, or for each object that was
- * changed one of these. Null where nothing changes, and for what is a record of its own.
+ * The audit events of a success (D51): one event of this action, or one of several actions for each
+ * changed object. Null when nothing changes, or when the object is its own record.
  */
 export type AuditDeclaration = AuditAction | readonly AuditAction[] | null;
 
-/** What a route audits has to be said of each that may change something. */
+/** Methods whose routes must declare their audit events, because they may change something. */
 type AuditedMethod =
   | {
       method: "GET";
       audit?: AuditDeclaration;
       /**
-       * Whether a session may use it from pages of this server only (D10): it changes something, although
-       * browsers count GET as safe and send the cookie along with a link on any site. It answers no HEAD.
+       * Whether a session may use the route from pages of this server only (D10). Such a GET changes
+       * something, but browsers treat every GET as safe: a link on any site would send the cookie. The
+       * route does not answer HEAD.
        */
       ownPagesOnly?: boolean;
     }
   | { method: Exclude<Method, "GET">; audit: AuditDeclaration };
 
-/** One route, as it is written down. */
+/** The declaration of one route. */
 export type Declaration<
   Context extends OpenContext,
   Path extends `/${string}`,
@@ -96,37 +100,40 @@ interface DeclarationParts<
   BodySchema extends z.ZodType,
   Status extends SuccessStatus,
 > {
-  /** Below the API's base, parameters in braces: `/workflows/{id}`. */
+  /** The path below the API's base, with parameters in braces: `/workflows/{id}`. */
   path: Path;
   bucket: Bucket;
   summary: string;
-  /** In sentences what the summary does not say, for readers of the description; line breaks begin a paragraph. */
+  /** Sentences that add to the summary, for readers of the description; a line break begins a paragraph. */
   description: readonly string[];
-  /** What each parameter of the path is. */
+  /** The meaning of each parameter of the path. */
   params: Readonly<Record<PathParamNames<Path>, string>>;
   query: QuerySchema;
   body: BodyDeclaration<BodySchema>;
-  /** What each successful status means and holds. */
+  /** The meaning and the content of each successful status. */
   responses: Readonly<Record<Status, ResponseDeclaration>>;
   /**
-   * Reasons for which the handler, or a service that it calls, refuses; those that every route of its kind
-   * has are added by `errorsOf`.
+   * The reasons for which the handler, or a service that it calls, refuses. `errorsOf` adds the reasons
+   * that every route of this kind has.
    */
   errors?: readonly Reason[];
-  /** Of a route that may send the client elsewhere (302): when, and where. */
+  /** For a route that may redirect the client (302): the condition and the target. */
   redirects?: string;
-  /** Headers that the handler reads, beside those of every route; `If-Match` goes without saying. */
+  /** Headers that the handler reads, in addition to those of every route. `If-Match` need not be listed. */
   requestHeaders?: readonly RequestHeader[];
-  /** Default JSON in the envelope. */
+  /** The content types of the answer; JSON in the envelope by default. */
   contentTypes?: readonly ContentType[];
-  /** Whether the query string may hold a document, and be far longer than on other routes. */
+  /** Whether the query string may contain a document, and so be much longer than on other routes. */
   hasLongQuery?: boolean;
   /**
-   * Whether it reads one object, so that the answer has an `ETag` and one that the reader has is 304. By
-   * default that is what GET of a path that ends with a parameter does.
+   * Whether the route reads one object. Its answer then has an `ETag`, and 304 answers a reader whose
+   * copy is current. By default this holds for GET of a path that ends with a parameter.
    */
   isSingle?: boolean;
-  /** Whether what it has services do is worth nothing, and costs, once the client has gone away. Reads always end. */
+  /**
+   * Whether the work in the services is cancelled when the client leaves, because it is expensive and
+   * useless without a reader. Reads are always cancelled.
+   */
   endsWithClient?: boolean;
   handler: (
     context: Context,
@@ -134,7 +141,7 @@ interface DeclarationParts<
   ) => Promise<Reply<Status> | LongReply | EventStream | FileReply | RedirectReply>;
 }
 
-/** A route that receives its body by itself. */
+/** The declaration of a route whose handler receives the body itself. */
 export type UploadDeclaration<
   Path extends `/${string}`,
   QuerySchema extends z.ZodType,
@@ -142,7 +149,7 @@ export type UploadDeclaration<
 > = AuditedMethod &
   Omit<DeclarationParts<RouteContext, Path, QuerySchema, z.ZodType, Status>, "body" | "handler"> & {
     scope: Scope;
-    /** The schema is that of a JSON body, for those who read about the route; nothing is checked by it. */
+    /** The schema describes a JSON body for readers only; the gateway checks nothing against it. */
     body: { schema: z.ZodType; bytesMax: number };
     handler: (
       context: RouteContext,

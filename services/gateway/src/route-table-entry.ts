@@ -22,16 +22,16 @@ import type {
   ResponseDeclaration,
 } from "./route-declaration.ts";
 
-/** What came over HTTP, decoded but not checked against the route's schemas. */
+/** The input as it came over HTTP, decoded but not checked against the route's schemas. */
 export interface RawInput {
   params: Readonly<Record<string, string>>;
   query: Query;
   body: JsonBody;
-  /** Of a route that receives its body by itself. */
+  /** The body of a route that receives it itself; null on other routes. */
   upload: Upload | null;
 }
 
-/** What every entry of the route table says. */
+/** The properties of every entry of the route table. */
 export interface RouteFacts {
   readonly method: Method;
   readonly path: string;
@@ -41,7 +41,7 @@ export interface RouteFacts {
   readonly params: Readonly<Record<string, string>>;
   readonly query: z.ZodType;
   readonly body: Required<BodyDeclaration<z.ZodType>> & {
-    /** Whether the handler receives it by itself. */
+    /** Whether the handler receives the body itself. */
     readonly isUpload: boolean;
   };
   readonly responses: Readonly<Record<number, ResponseDeclaration>>;
@@ -78,10 +78,10 @@ export interface SessionRoute extends RouteFacts, Served<SessionContext> {
   readonly roleScope: Scope | null;
 }
 
-/** A route that asks for no credential. */
+/** A route that needs no credential. */
 export interface OpenRoute extends RouteFacts, Served<OpenContext> {
   readonly scope: "everybody";
-  /** Called before the body is read; rejects for callers who have come too often. */
+  /** Called before the body is read; rejects for callers with too many requests. */
   readonly admit: ((context: OpenContext) => Promise<void>) | null;
 }
 

@@ -24,7 +24,7 @@ export const NO_QUERY = z.object({});
 /** For routes without body fields; a JSON object may be sent, an empty body as well. */
 export const NO_BODY = { schema: z.object({}), optional: true };
 
-/** Declares a route for callers with a scope; without one it does not compile. */
+/** Declares a route for callers with a scope. A declaration without a scope does not compile. */
 export function route<
   const Path extends `/${string}`,
   QuerySchema extends z.ZodType,
@@ -40,8 +40,8 @@ export function route<
 }
 
 /**
- * Declares a route for signed-in persons, about themselves or, with a scope that their role has to
- * hold, about what is theirs; an API key gets 403.
+ * Declares a route for signed-in persons, about themselves or, with a scope of their role, about their
+ * company. An API key gets 403.
  */
 export function sessionRoute<
   const Path extends `/${string}`,
@@ -57,7 +57,10 @@ export function sessionRoute<
   return { ...toRoute(declaration), scope: "session", roleScope: roleScope ?? null };
 }
 
-/** Declares a route for callers with a scope whose body is too large, or of another form, to be read first. */
+/**
+ * Declares a route for callers with a scope whose handler receives the body itself, because the body is
+ * large or no JSON.
+ */
 export function uploadRoute<
   const Path extends `/${string}`,
   QuerySchema extends z.ZodType,
@@ -93,7 +96,7 @@ export function uploadRoute<
   };
 }
 
-/** Declares a route that everybody may use, without a credential. */
+/** Declares a route that needs no credential. */
 export function openRoute<
   const Path extends `/${string}`,
   QuerySchema extends z.ZodType,

@@ -3,20 +3,20 @@ import { fromItemFailure } from "@workflow/rpc";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
 import { createTurnBatcher } from "./turn-batcher.ts";
 
-/** Adds single rows, those that arrive together in one call. */
+/** Adds single rows; rows that arrive together share one call. */
 export interface RowBatcher {
-  /** @throws AppError what the tables service says, as if it had been called for this row alone */
+  /** @throws AppError the error of the tables service for this row alone */
   insert(request: InsertRowRequest, call: RpcCallOptions): Promise<Row>;
 }
 
-/** Adds rows through `rows`, several at a time when they come together. */
+/** Creates a batcher that adds rows through `rows`. */
 export function createRowBatcher(rows: RpcClient<RowsServiceService>): RowBatcher {
   const insert = createTurnBatcher<InsertRowRequest, Row>({
     itemsMax: 200,
-    // Far below what a message may have; rows may have 1 MiB each.
+    // Rows may have 1 MiB each; this limit keeps a call far below the size of a message.
     charsMax: 4 * 1024 * 1024,
     charsOf: ({ dataJson }) => dataJson.length,
-    // Writers of one table take turns; a second call keeps the service from waiting for this one.
+    // The tables service serializes the writers of one table, so a second call would only wait there.
     partitionKey: ({ tableId }) => tableId,
     concurrencyMax: 2,
     sendOne: (request, call) => rows.insertRow(request, call),

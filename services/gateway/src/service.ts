@@ -43,61 +43,70 @@ export interface GatewayServiceOptions extends BackendOptions {
   databasePoolSize: number;
   /** The address to listen on; all addresses of the machine by default. */
   host?: string;
-  /** 0 picks a free port. */
+  /** The port to listen on; 0 picks a free one. */
   port: number;
-  /** Where people and providers reach the gateway, without a slash at the end; as requests say by default. */
+  /**
+   * The address of the gateway for people and providers, without a trailing slash; by default taken
+   * from each request.
+   */
   publicUrl?: string | undefined;
-  /** Reverse proxies in front of the gateway whose X-Forwarded headers are believed; none by default. */
+  /** The trusted reverse proxies, whose X-Forwarded headers are believed; none by default. */
   trustedProxies?: TrustedProxies;
   /** Origins whose pages may call the API with a key; none by default. */
   corsOrigins?: readonly string[] | undefined;
-  /** Connections that may be open at the same time; 10,000 by default. */
+  /** The limit of open connections; 10,000 by default. */
   connectionsMax?: number;
-  /** Those of one company; 2,000 by default. */
+  /** The limit of one company's open connections; 2,000 by default. */
   companyConnectionsMax?: number;
-  /** How long connections are taken after the gateway was asked to stop, in milliseconds; 0 by default. */
+  /** The time between the request to stop and the last accepted connection, in milliseconds; 0 by default. */
   stopDelayMs?: number;
-  /** How long a client that was refused may go on sending, in milliseconds; 10,000 by default. */
+  /** The time for which a refused client may go on sending, in milliseconds; 10,000 by default. */
   lingeringMs?: number;
-  /** How long the gateway waits for its clients. */
+  /** The time limits for slow clients. */
   clientTimeouts?: Partial<ClientTimeouts>;
-  /** Days for which events of the audit log are kept, at least 30; 0, the default, is for ever. */
+  /** The days for which audit events are kept, at least 30; 0, the default, keeps them for ever. */
   auditRetentionDays?: number;
-  /** Where inbound webhooks go, as they came: `host:port`. */
+  /** `host:port` of the webhooks service, which receives inbound webhooks unchanged. */
   webhooksHttpAddress: string;
-  /** Without it inbound webhooks go there in plain text. */
+  /** TLS to the webhooks service; plain text by default. */
   webhooksHttpTls?: HttpTls | undefined;
-  /** Requests that may come in any minute; without it callers have no limit, and senders of webhooks 10,000. */
+  /** The rate limits per minute. By default callers are unlimited, and a sender of webhooks has 10,000. */
   rateLimits?: RateLimitOptions;
-  /** How long one may take, from its forwarding to the answer, in milliseconds; 30,000 by default. */
+  /**
+   * The time limit of an inbound webhook, from forwarding to the answer, in milliseconds; 30,000 by
+   * default.
+   */
   inboundTimeoutMs?: number;
-  /** Where the services tell what callers changed. */
+  /** The bus on which the services publish audit events. */
   bus: EventBus;
   logger: Logger;
-  /** Where the gateway's metrics are registered; without one none are taken. */
+  /** Where the gateway registers its metrics; there are none by default. */
   metricsRegistry?: Registry | undefined;
-  /** Makes the spans of traces that are recorded; without one there are none. */
+  /** Makes the spans of recorded traces; there are none by default. */
   tracer?: Tracer | undefined;
 }
 
 export interface RunningGateway {
   readonly host: string;
   readonly port: number;
-  /** Unready, `stopDelayMs` later no new connections, requests under way finished (10 s), everything closed. */
+  /**
+   * Stops the gateway: first unready, after `stopDelayMs` no new connections, then up to 10 s for
+   * current requests, then everything is closed.
+   */
   stop(): Promise<void>;
 }
 
 const DRAIN_MS = 10_000;
 const CONNECTIONS_MAX = 10_000;
 const COMPANY_CONNECTIONS_MAX = 2_000;
-/** Bytes of answers that clients have not taken yet: those of one company, and of all. */
+/** The limit of bytes in answers that clients have not received yet: of one company, and in all. */
 const LARGE_ANSWERS = { perTenant: 32 * 1024 * 1024, total: 128 * 1024 * 1024 };
 const ROLE = "workflow_gateway";
-/** Of one client a minute: a company's people may share an address. */
+/** The limit of one client's callbacks per minute; a company's people may share an address. */
 const CALLBACKS_MAX = 60;
-/** The page asks every two seconds. */
+/** The limit of one client's status requests per minute; the page sends one every two seconds. */
 const PAGE_LOOKS_MAX = 600;
-/** A first look takes four requests, later ones one: people of one address have 30 first looks a minute. */
+/** The limit of one client's requests per minute. A first visit takes four requests, a later one takes one. */
 const DOCS_REQUESTS_MAX = 120;
 
 /**
@@ -156,7 +165,7 @@ async function openOwnDatabase(
   return database;
 }
 
-/** Takes the events of the audit log from the bus, and removes those that are too old. */
+/** Consumes the events of the audit log from the bus, and removes old ones. */
 async function startAudit(
   { bus, logger, metricsRegistry, auditRetentionDays = 0 }: GatewayServiceOptions,
   database: Database,
@@ -169,7 +178,7 @@ async function startAudit(
   startAuditRetention({ database, logger, days: auditRetentionDays }, scope);
 }
 
-/** What the application is made of. */
+/** The dependencies of the application. */
 interface AppParts {
   readonly database: Database;
   readonly cursorKey: Awaited<ReturnType<typeof getCursorKey>>;
@@ -178,7 +187,7 @@ interface AppParts {
   readonly stopping: AbortSignal;
 }
 
-/** Starts what requests are served with, and makes the application that serves them. */
+/** Starts the dependencies of requests, and creates the application that serves them. */
 async function prepareApp(
   options: GatewayServiceOptions,
   { database, cursorKey, requests, stopping }: AppParts,

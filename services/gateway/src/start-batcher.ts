@@ -13,32 +13,32 @@ import { StoppableWaits } from "./stoppable-waits.ts";
 import { createTurnBatcher } from "./turn-batcher.ts";
 import type { BatchItem, BatchResult } from "./turn-batcher.ts";
 
-/** Starts runs, those that arrive together in one call. */
+/** Starts runs; starts that arrive together share one call. */
 export interface StartBatcher {
   /**
-   * Starts a run and, with `waitMs`, waits for its end; no longer than until the gateway stops, when it
-   * answers with the run and its status, `timedOut` false.
+   * Starts a run and, with `waitMs`, waits for its end. When the gateway stops, the wait ends early
+   * with the run and its status, and `timedOut` is false.
    *
-   * @throws AppError what the runs service says, as if it had been called for this run alone
+   * @throws AppError the error of the runs service for this run alone
    */
   start(request: StartRunRequest, call: RpcCallOptions): Promise<StartRunResponse>;
 }
 
 const REQUESTS_MAX = 100;
-/** Far below what a message may have; inputs may have 1 MiB each. */
+/** Inputs may have 1 MiB each; this limit keeps a call far below the size of a message. */
 const CHARS_MAX = 4 * 1024 * 1024;
-/** Beyond the time that a run is waited for, so that the service answers first. */
+/** The time beyond a run's wait, so that the service answers before the call times out. */
 const WAIT_MARGIN_MS = 10_000;
 
 /** A start whose caller waits. */
 interface WaitingStart {
   readonly message: StartRunRequest;
-  /** Hears which run is waited for, when that takes longer. */
+  /** Receives the stored run when its caller has to wait for the end. */
   readonly onWaiting: (run: Run) => void;
 }
 
 /**
- * Starts runs through `runs`, several at a time when they come together.
+ * Creates a batcher that starts runs through `runs`.
  *
  * @param stopping aborted when the gateway stops
  */
@@ -81,7 +81,7 @@ export function createStartBatcher(
   };
 }
 
-/** Starts runs in one call, and tells of each when it is over. */
+/** Starts runs in one call, and yields each run when it ends. */
 async function* startAll(
   runs: RpcClient<RunsServiceService>,
   items: readonly BatchItem<WaitingStart>[],
@@ -98,7 +98,7 @@ async function* startAll(
   }
 }
 
-/** A shared call lasts as long as its longest wait; nobody is to wait for it beyond their own. */
+/** Limits the wait of one caller. A shared call lasts as long as its longest wait. */
 async function within<Result>(timeoutMs: number, answer: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -113,7 +113,7 @@ async function within<Result>(timeoutMs: number, answer: Promise<Result>): Promi
   }
 }
 
-/** A shared call has the ids of one of them; each run is to carry those of its own request. */
+/** Gives a run the ids of its own request. The shared call has the ids of one request only. */
 function withRequestId({
   request,
   call: { requestId, traceparent },
@@ -121,7 +121,7 @@ function withRequestId({
   return { ...request, requestId, traceparent };
 }
 
-/** The call is a part of the first trace of them that is recorded. */
+/** Makes the shared call part of the first recorded trace among its requests. */
 function withTrace(items: readonly BatchItem<unknown>[], call: RpcCallOptions): RpcCallOptions {
   const recorded = items.find(({ call: { traceparent } }) => isRecorded(traceparent));
   return recorded === undefined ? call : { ...call, traceparent: recorded.call.traceparent };

@@ -5,12 +5,12 @@ import type { StartRunResponse } from "@workflow/proto/runs/v1/starts";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
 import { createTurnBatcher } from "./turn-batcher.ts";
 
-/** What a service may be asked for at once; a company has no more waits by default. */
+/** The number of runs in one question to the service. A company has no more waits by default. */
 const RUNS_MAX = 1_000;
-/** A gateway that stops has ten seconds for all. */
+/** Short, because a stopping gateway has ten seconds for everything. */
 const LOOK_TIMEOUT_MS = 2_000;
 
-/** The results of these are on their way already. */
+/** The statuses of ended runs, whose results are already on their way to the callers. */
 const ENDED: ReadonlySet<RunStatus> = new Set([
   RunStatus.COMPLETED,
   RunStatus.FAILED,
@@ -20,7 +20,7 @@ const ENDED: ReadonlySet<RunStatus> = new Set([
 
 type Look = (run: Run, call: RpcCallOptions) => Promise<Run>;
 
-/** Waits for runs that end with the gateway, as soon as it is known which run each is for. */
+/** Waits for runs. When the gateway stops, each wait ends with the current state of its run. */
 export class StoppableWaits {
   readonly #stopping: AbortSignal;
   readonly #look: Look;
@@ -35,7 +35,10 @@ export class StoppableWaits {
     });
   }
 
-  /** Resolves with what `begin` gives, or before with the run that it says it is waiting for, as that stands. */
+  /**
+   * Resolves with the result of `begin`. When the gateway stops first, resolves with the run that
+   * `begin` reports, in its current state.
+   */
   async wait(
     { identity, requestId }: RpcCallOptions,
     begin: (onWaiting: (run: Run) => void) => Promise<StartRunResponse>,
@@ -62,7 +65,10 @@ export class StoppableWaits {
   }
 }
 
-/** Asks where runs stand, those of one caller together. Never rejects: the id is worth more than the status. */
+/**
+ * Reads the current statuses of runs; runs of one caller share a call. The function never rejects,
+ * because the id is worth more than the status.
+ */
 function createLook(runs: RpcClient<RunsServiceService>): Look {
   const look = createTurnBatcher<Run, Run>({
     itemsMax: RUNS_MAX,

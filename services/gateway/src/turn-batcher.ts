@@ -4,53 +4,56 @@ import { AppError } from "@workflow/errors";
 import { fromItemFailure } from "@workflow/rpc";
 import type { Identity, RpcCallOptions } from "@workflow/rpc";
 
-/** One of the requests that go together. */
+/** A request and the options of its call. */
 export interface BatchItem<Request> {
   readonly request: Request;
   readonly call: RpcCallOptions;
 }
 
-/** How requests of one kind are sent, alone and together. */
+/** The limits of a batch, and the calls for one request and for several. */
 export interface TurnBatcherOptions<Request, Response> {
-  /** The most that go together. */
+  /** The limit of requests in one batch. */
   itemsMax: number;
-  /** The most characters that they may have together, as `charsOf` counts them. */
+  /** The limit of characters in one batch, as `charsOf` counts them. */
   charsMax: number;
   charsOf(request: Request): number;
-  /** Requests of different lines never go together; by default all stand in one. */
+  /** Requests with different partition keys never share a batch; by default all have the same key. */
   partitionKey?(request: Request): string;
   /**
-   * While so many calls of a line are under way its requests gather; for those that would only wait
-   * for each other behind the service. By default none waits.
+   * The number of concurrent calls for one partition key; further requests gather meanwhile. Set it
+   * when the service would serialize the calls anyway. Unlimited by default.
    */
   concurrencyMax?: number;
   sendOne(request: Request, call: RpcCallOptions): Promise<Response>;
-  /** Answers each, or says why it could not, in any order and as soon as it is known. */
+  /** Yields the result or the error of each request, in any order, as soon as it is known. */
   sendMany(
     items: readonly BatchItem<Request>[],
     call: RpcCallOptions,
   ): AsyncIterable<BatchResult<Response>>;
 }
 
-/** What became of the request at a place in its batch. */
+/** The result of the request at an index of its batch. */
 export interface BatchResult<Response> {
   index: number;
   result: Response | AppError;
 }
 
 /**
- * A gRPC call costs about 0.3 ms of CPU on its two ends, whatever it carries, which is more than all
- * else that starting a run or adding a row takes here. Requests that were read in the same turn of the
- * event loop therefore share one, as do those of a line that has to wait; a single request waits for
- * nothing.
+ * Creates a function that sends requests in batches. A gRPC call costs about 0.3 ms of CPU on both ends
+ * together, more than the rest of starting a run or adding a row takes here. So requests that arrive in
+ * the same turn of the event loop share a call, as do requests that wait for `concurrencyMax`. A single
+ * request is sent at once.
  *
- * @returns asks for one; rejects with what the service says, as if it had been called for this request alone
+ * @returns sends one request; rejects with the service's error for this request alone
  */
 export function createTurnBatcher<Request, Response extends object>(
   options: TurnBatcherOptions<Request, Response>,
 ): (request: Request, call: RpcCallOptions) => Promise<Response> {
   type Line = Batcher<BatchItem<Request>, Response>;
-  /** By identity, since a call speaks for one caller; an API key has one object while it is cached. */
+  /**
+   * Batchers by identity, since a call speaks for one caller. An API key has one identity object while
+   * it is cached.
+   */
   const linesOf = new Map<Identity, Map<string, Line>>();
 
   const findLine = (identity: Identity, name: string): Line => {
@@ -96,7 +99,7 @@ async function send<Request, Response extends object>(
     return;
   }
   const unanswered = new Set(batch);
-  // The client of one request must not end the call of all.
+  // A client that leaves must not cancel the call of the others.
   const { signal: _, ...call } = first.item.call;
   const items = batch.map(({ item }) => item);
   for await (const { index, result } of sendMany(items, call)) {

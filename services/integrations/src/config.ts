@@ -16,7 +16,10 @@ const picked = serviceSettings(
   "INTERNAL_TOKEN_PUBLIC_KEYS",
 );
 
-/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+/**
+ * The settings of the service wherever it runs. `npm start` supplies the required ones of `settings`
+ * itself.
+ */
 export type IntegrationsSettings = z.output<typeof picked>;
 
 export const settings = picked.required({
@@ -26,16 +29,16 @@ export const settings = picked.required({
   INTERNAL_TOKEN_PUBLIC_KEYS: true,
 });
 
-/** The settings of an integrations service that runs as a process of its own. */
+/** The settings of an integrations service that runs as its own process. */
 export type IntegrationsConfig = z.output<typeof settings> & {
-  /** What is set for each provider, by its id. */
+  /** The settings of each provider, by its id. */
   providers: ReadonlyMap<string, ProviderSettings>;
 };
 
 /**
  * Reads the settings.
  *
- * @throws ConfigError naming everything that is missing or wrong
+ * @throws ConfigError with everything that is missing or wrong
  */
 export function readConfig(env: Environment): IntegrationsConfig {
   return { ...parseConfig(settings, env), providers: parseProviderSettings(env) };

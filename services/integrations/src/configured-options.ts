@@ -3,7 +3,7 @@ import { toModelSettings } from "./agents/models/model-settings.ts";
 import type { IntegrationsSettings } from "./config.ts";
 import type { IntegrationsServiceOptions } from "./service.ts";
 
-/** The settings of the service, and what is set for each provider, by its id. */
+/** The settings of the service, and those of each provider, by its id. */
 type Settings = IntegrationsSettings & { providers: ReadonlyMap<string, ProviderSettings> };
 
 /** The options that settings alone decide. */

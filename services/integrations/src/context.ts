@@ -22,48 +22,48 @@ import type { FileLoader } from "./files/file-loader.ts";
 import type { ProviderHttp } from "./provider-http/provider-http.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
-/** What the RPC handlers work with. */
+/** The dependencies of the RPC handlers. */
 export interface ServiceContext extends AgentCalls {
   database: Database;
-  /** Makes callers' changes in turns between companies. */
+  /** Serializes callers' changes; companies take turns. */
   writes: CompanyWrites;
   ring: KeyRing;
   uses: UseRecorder;
   mail: Mail;
   audit: AuditTrail;
-  /** The one client for providers. */
+  /** The only HTTP client for providers. */
   providerHttp: ProviderHttp;
   /** Connects accounts at OAuth providers and banks. */
   flow: AuthorizationFlow;
-  /** For attempts of people to connect accounts. */
+  /** Begins and completes attempts of people to connect accounts. */
   authorization: CallbackContext;
-  /** Answers the pages of attempts. */
+  /** Serves the pages of attempts. */
   attemptPage: AttemptPage;
-  /** Woken when access of an ended connection is to be revoked. */
+  /** Woken when the access of an ended connection must be revoked. */
   revocations: Pick<Loop, "wake">;
-  /** Woken when an attempt has ended for which somebody may have connected an account at the broker. */
+  /** Woken when an attempt has ended and may have left an account at the broker. */
   leftovers: Pick<Loop, "wake">;
-  /** Tokens for which keys were exchanged. */
+  /** Access tokens for which keys were exchanged. */
   tokens: LoginTokens;
-  /** Renewals under way in this process. */
+  /** The renewals that this process is making. */
   renewals: RenewalsUnderWay;
-  /** Opens connections, for calls of providers. */
+  /** Decrypts connections for calls to providers, and caches them. */
   access: ConnectionAccessCache;
-  /** Pauses of connections that are called too often. */
+  /** The pauses of connections that are called too often. */
   pauses: Pauses;
   /** Handles credentials that a provider refused. */
   refused: RefusedCredentials;
   /** Fetches files from the URLs that tenants give. */
   files: FileLoader;
-  /** Makes and reads the cursors of lists. */
+  /** Encodes and decodes the cursors of lists. */
   cursors: CursorCodec;
   /** The models that agents use. */
   models: Models;
   /** Checks and composes questions to agents. */
   prepareQuestion: PrepareQuestion;
-  /** Bounds the evaluations of agents under way, and their time. */
+  /** Limits concurrent evaluations of agents, and their time. */
   evaluations: EvaluationPlaces;
-  /** Judges answers by expressions. */
+  /** Evaluates the expressions that judge answers. */
   expressions: CaseExpressions;
   logger: Logger;
 }

@@ -47,7 +47,7 @@ import { getCursorKey } from "./store/cursor-key.ts";
 import { createUseRecorder } from "./use-recorder.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
-/** What the service needs from its environment. */
+/** The dependencies and the settings of the service. */
 export interface IntegrationsServiceOptions {
   databaseUrl: string;
   databasePoolSize: number;
@@ -55,9 +55,9 @@ export interface IntegrationsServiceOptions {
   loadKeks: LoadKeks;
   /** The bus of other services' events, and of the service's own. */
   bus: EventBus;
-  /** The mail server; steps that send e-mail fail as long as it is not set. */
+  /** The mail server. Without one, steps that send e-mail through it fail. */
   mail?: MailOptions | undefined;
-  /** What the operator set for each provider, by its id. */
+  /** The operator's settings of each provider, by its id. */
   providers?: ReadonlyMap<string, ProviderSettings> | undefined;
   /** Lets tenants name http and private or loopback hosts; for development and tests. */
   outboundAllowPrivate?: boolean | undefined;
@@ -65,21 +65,25 @@ export interface IntegrationsServiceOptions {
   outboundDnsServers?: readonly string[] | undefined;
   /** NAT64 prefixes of the network besides the known ones. */
   outboundNat64Prefixes?: readonly string[] | undefined;
-  /** The OAuth broker; without one, accounts are connected by the applications among `providers`. */
+  /** The OAuth broker; without one, the applications in `providers` connect accounts. */
   broker?: BrokerOptions | null | undefined;
-  /** The models that agents use; those of the settings' defaults, without keys, when absent. */
+  /** The models that agents use; by default those of the default settings, without keys. */
   models?: ModelSettings | undefined;
   /** The time limit of one exchange with an AI provider, in milliseconds; 120 s by default. */
   agentTimeoutMs?: number | undefined;
   /**
-   * How long the service waits for a provider or the broker when it connects or renews accounts; 10 s by default.
+   * The time limit of an answer from a provider or the broker when accounts are connected or renewed,
+   * in milliseconds; 10 s by default.
    */
   answerTimeoutMs?: number | undefined;
-  /** How long callbacks of one attempt wait for each other; by default below 45 s with what they ask. */
+  /**
+   * The time for which callbacks of one attempt wait for each other. By default it stays below 45 s,
+   * their own requests included.
+   */
   callbackWaits?: CallbackWaits | undefined;
   /** Limits of questions to agents; none by default. */
   agentCalls?: AgentCallOptions | undefined;
-  /** How long an evaluation of an agent may take; 5 min by default. */
+  /** The time limit of an agent's evaluation; 5 min by default. */
   evaluationTimeoutMs?: number | undefined;
   /** The address for gRPC: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
@@ -89,7 +93,7 @@ export interface IntegrationsServiceOptions {
   grpcReflection?: boolean | undefined;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
-  /** The registry of request metrics; without one none are taken. */
+  /** The registry of request metrics; there are no metrics by default. */
   metricsRegistry?: Registry | undefined;
   /** Makes the spans of recorded traces; without one there are none. */
   tracer?: Tracer | undefined;
@@ -110,10 +114,11 @@ const USES_FLUSH_MS = 3_000;
 const AGENT_TIMEOUT_MS = 120_000;
 
 /**
- * Starts the service. If that fails nothing stays open.
+ * Starts the service. A failed start leaves nothing open.
  *
- * @throws AppError UNAVAILABLE when the database cannot be reached, ConfigError when SECRETS_KEK lacks a key
- * that stored secrets need or a mail setting is wrong, Error when the address is taken
+ * @throws AppError UNAVAILABLE when the database cannot be reached
+ * @throws ConfigError when SECRETS_KEK lacks a key that stored secrets need, or a mail setting is wrong
+ * @throws Error when the address is taken
  */
 export async function startIntegrationsService(
   options: IntegrationsServiceOptions,
@@ -148,7 +153,7 @@ export async function startIntegrationsService(
   });
 }
 
-/** Opens the database, and what needs nothing but the database. */
+/** Opens the database, and the parts that depend on the database alone. */
 async function openStore(options: IntegrationsServiceOptions, scope: Scope) {
   const { logger, metricsRegistry } = options;
   const database = await openDatabase({
@@ -176,7 +181,7 @@ async function openStore(options: IntegrationsServiceOptions, scope: Scope) {
   return { database, writes, ring, uses, mail, cursors };
 }
 
-/** Opens the clients for hosts outside. */
+/** Opens the clients for external hosts. */
 function openClients(options: IntegrationsServiceOptions, scope: Scope) {
   const { providers = new Map(), broker = null } = options;
   const outbound = {
@@ -193,7 +198,7 @@ function openClients(options: IntegrationsServiceOptions, scope: Scope) {
   return { outbound, providerHttp, files };
 }
 
-/** Opens what connects accounts, renews their credentials and hands them out. */
+/** Opens the parts that connect accounts, renew their credentials and decrypt them for calls. */
 async function openConnections(
   { database, writes, ring, providerHttp }: ConnectionParts,
   options: IntegrationsServiceOptions,
@@ -225,7 +230,7 @@ async function openConnections(
   return { connecting, flow, tokens, renewals, access, pauses, refused };
 }
 
-/** Opens the models, and what calls of agents need. */
+/** Opens the models, and the parts that calls of agents need. */
 function openAgents(
   database: Database,
   outbound: ReturnType<typeof openClients>["outbound"],
@@ -263,7 +268,10 @@ function openAudit(
   return audit;
 }
 
-/** Starts the loops that renew, revoke and remove what connections and attempts leave. */
+/**
+ * Starts the loops that renew credentials, revoke access, and remove what ended attempts left at the
+ * broker.
+ */
 function startConnectionLoops(
   context: Pick<ServiceContext, "database" | "ring" | "flow" | "tokens" | "renewals" | "logger">,
   broker: Broker | null,
@@ -277,7 +285,7 @@ function startConnectionLoops(
   return { leftovers, revocations };
 }
 
-/** The operator sets the broker's address, like a provider's base URL, so it may be private as well. */
+/** The operator sets the broker's address, as a provider's base URL, so the address may be private. */
 function withBroker(
   providers: ReadonlyMap<string, ProviderSettings>,
   broker: BrokerOptions | null,

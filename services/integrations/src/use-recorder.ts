@@ -1,22 +1,25 @@
 import type { Database } from "@workflow/db";
 import { updateLastUsed } from "./store/secrets.ts";
 
-/** Collects which secrets are in use and writes it down now and then, see `lastUsedAt`. */
+/** Collects the uses of secrets and stores them at intervals, see `lastUsedAt`. */
 export interface UseRecorder {
   record(secretIds: readonly string[]): void;
-  /** Writes what has come together. */
+  /** Stores the collected uses. */
   flush(): Promise<void>;
 }
 
-/** Beyond this many, uses are not noted until some were written. */
+/** With this many uncollected uses, further ones are not noted. */
 const PENDING_MAX = 100_000;
 const BATCH_MAX = 5_000;
 
-/** What was not flushed when the process dies is lost; what could not be written is tried again. */
+/**
+ * A recorder of last uses. Uses that were not flushed are lost when the process dies; a failed write is
+ * repeated.
+ */
 export function createUseRecorder(database: Database): UseRecorder {
   let pending = new Map<string, Date>();
 
-  /** Keeps uses for the next flush, unless there was a later one meanwhile. */
+  /** Returns uses to the next flush, unless a later use came meanwhile. */
   const putBack = (uses: Iterable<readonly [string, Date]>): void => {
     for (const [id, usedAt] of uses) {
       if (!pending.has(id) && pending.size < PENDING_MAX) pending.set(id, usedAt);
@@ -32,7 +35,8 @@ export function createUseRecorder(database: Database): UseRecorder {
     },
     async flush() {
       const uses = [...pending];
-      // What comes from now on is for the next flush: a secret in constant use must not keep this one.
+      // Later uses belong to the next flush; otherwise a secret in constant use would prolong this one
+      // for ever.
       pending = new Map();
       for (let start = 0; start < uses.length; start += BATCH_MAX) {
         const batch = uses.slice(start, start + BATCH_MAX);

@@ -21,7 +21,10 @@ const picked = serviceSettings(
   "INTERNAL_TOKEN_PUBLIC_KEYS",
 );
 
-/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+/**
+ * The settings of the service wherever it runs. `npm start` supplies the required ones of `settings`
+ * itself.
+ */
 export type WebhooksSettings = z.output<typeof picked>;
 
 export const settings = picked.required({
@@ -32,13 +35,13 @@ export const settings = picked.required({
   INTERNAL_TOKEN_PUBLIC_KEYS: true,
 });
 
-/** The settings of a webhooks service that runs as a process of its own. */
+/** The settings of a webhooks service that runs as its own process. */
 export type WebhooksConfig = z.output<typeof settings>;
 
 /**
  * Reads the settings.
  *
- * @throws ConfigError naming everything that is missing or wrong
+ * @throws ConfigError with everything that is missing or wrong
  */
 export function readConfig(env: Environment): WebhooksConfig {
   const config = parseConfig(settings, env);

@@ -6,16 +6,16 @@ import type { CompanyWrites } from "@workflow/service";
 import type { Logger } from "pino";
 import type { RunningInbound } from "./inbound/start-inbound.ts";
 
-/** What the RPC handlers work with. */
+/** The dependencies of the RPC handlers. */
 export interface ServiceContext {
   database: Database;
-  /** Seals and opens the secrets of endpoints. */
+  /** Encrypts and decrypts the secrets of endpoints. */
   ring: KeyRing;
-  /** Makes callers' changes in turns between companies. */
+  /** Serializes callers' changes; companies take turns. */
   writes: CompanyWrites;
   /** The client for the receivers of deliveries. */
   http: SafeHttpClient;
-  /** Makes and reads the cursors of lists. */
+  /** Encodes and decodes the cursors of lists. */
   cursors: CursorCodec;
   audit: AuditTrail;
   logger: Logger;

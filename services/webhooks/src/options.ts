@@ -14,7 +14,7 @@ export interface InboundSecrets {
   nango?: string | undefined;
 }
 
-/** What the service needs from its environment. */
+/** The dependencies and the settings of the service. */
 export interface WebhooksServiceOptions {
   databaseUrl: string;
   databasePoolSize: number;
@@ -26,9 +26,12 @@ export interface WebhooksServiceOptions {
   grpcAddress: string;
   /** The address for inbound webhooks that the gateway forwards: `host:port`, port 0 for a free one. */
   httpAddress: string;
-  /** How long inbound webhooks are accepted after the service was asked to stop, in milliseconds; 0 by default. */
+  /**
+   * The time for which inbound webhooks are accepted after the service was asked to stop, in
+   * milliseconds; 0 by default.
+   */
   stopDelayMs?: number | undefined;
-  /** Without it the gateway uses plain text there. */
+  /** TLS for inbound webhooks from the gateway; plain text by default. */
   httpTls?: HttpTls | undefined;
   runsGrpcAddress: string;
   integrationsGrpcAddress: string;
@@ -44,15 +47,18 @@ export interface WebhooksServiceOptions {
   requireSignature?: boolean | undefined;
   /** The pause after each failed attempt of a delivery, in milliseconds; those of D46 by default. */
   retryDelaysMs?: readonly number[] | undefined;
-  /** How long events and deliveries are kept; 30 days by default. */
+  /** The time for which events and deliveries are kept; 30 days by default. */
   retentionDays?: number | undefined;
   /** The pause between two passes that remove old rows, in milliseconds; ten minutes by default. */
   retentionIntervalMs?: number | undefined;
-  /** How often ended runs are compared with the events that arrived, in milliseconds; every minute by default. */
+  /**
+   * The interval at which ended runs are compared with the received events, in milliseconds; every
+   * minute by default.
+   */
   compareIntervalMs?: number | undefined;
-  /** Deliveries of one company that may wait. Beyond them no more are made; 1,000,000 by default. */
+  /** The limit of a company's waiting deliveries, beyond which no more are made; 1,000,000 by default. */
   pendingDeliveriesMax?: number | undefined;
-  /** The address at which people reach the gateway, without a slash at the end. Links to runs begin with it. */
+  /** The public address of the gateway, without a trailing slash. Links to runs begin with it. */
   publicUrl?: string | undefined;
   /** Lets tenants name http and private or loopback hosts; for development and tests. */
   outboundAllowPrivate?: boolean | undefined;
@@ -61,9 +67,9 @@ export interface WebhooksServiceOptions {
   /** NAT64 prefixes of the network besides the known ones. */
   outboundNat64Prefixes?: readonly string[] | undefined;
   logger: Logger;
-  /** The registry of the service's metrics; without one none are taken. */
+  /** The registry of the service's metrics; there are no metrics by default. */
   metricsRegistry?: Registry | undefined;
-  /** Makes the spans of recorded traces; without one there are none. */
+  /** Makes the spans of recorded traces; there are none by default. */
   tracer?: Tracer | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Identity } from "@workflow/rpc";
 
-/** No company's: calls with this identity name the companies that they concern. */
+/** The company of calls that name the companies concerned in the request itself. */
 const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
 
 /** The service's own identity. */

@@ -13,10 +13,11 @@ import { getCursorKey } from "./store/cursor-key.ts";
 const DATABASE_ROLE = "workflow_webhooks";
 
 /**
- * Starts the service. If that fails nothing stays open.
+ * Starts the service. A failed start leaves nothing open.
  *
- * @throws AppError UNAVAILABLE when the database cannot be reached, ConfigError when SECRETS_KEK lacks a key that
- * stored secrets need, Error when an address is taken
+ * @throws AppError UNAVAILABLE when the database cannot be reached
+ * @throws ConfigError when SECRETS_KEK lacks a key that stored secrets need
+ * @throws Error when an address is taken
  */
 export async function startWebhooksService(
   options: WebhooksServiceOptions,

@@ -3,7 +3,7 @@ import type { FailureCode } from "@workflow/errors";
 /** The failure of a step; the codes are those of steps (docs/errors.md). */
 export interface StepFailure {
   code: FailureCode;
-  /** For people. */
+  /** The failure in words for people. */
   message: string;
   details: Readonly<Record<string, unknown>>;
   /** Whether another attempt may succeed; false by default. */
@@ -13,7 +13,7 @@ export interface StepFailure {
   retryAfterMs?: number | undefined;
 }
 
-/** Ends the work on a step. It is caught where the step's caller is answered. */
+/** Ends the work on a step. The step's RPC catches it and answers with the failure. */
 export class StepFailureError extends Error {
   override readonly name = "StepFailureError";
   readonly failure: StepFailure;
@@ -24,10 +24,10 @@ export class StepFailureError extends Error {
   }
 }
 
-/** Nobody reads more problems, and there may be one for each item of a long list. */
+/** The limit of problems in one failure: a long list may have one for each item, and nobody reads them all. */
 const PROBLEMS_TOLD = 20;
 
-/** The failure for inputs that don't fit, at their paths within the step's config. */
+/** The failure for wrong inputs, at their paths within the step's config. */
 export function invalidInput(
   problems: readonly { path: readonly string[]; message: string }[],
 ): StepFailureError {

@@ -6,12 +6,12 @@ import { scrubberOf } from "../provider-http/credential-scrubber.ts";
 
 /** The parts of a request that uses a connection, and the hosts that it may go to. */
 export interface SignedParts {
-  /** The provider's origins, with scheme, and with the port where it is not the usual one. */
+  /** The provider's origins, each with its scheme, and with its port unless that is the default. */
   origins: string[];
   /** The origin of the operator's base URL, one of `origins`; it may be a private address. */
   operatorOrigin: string | undefined;
   headers: Record<string, string>;
-  /** Headers that the request's own replace: versions. */
+  /** Default headers such as versions, which the request's own headers replace. */
   defaultHeaders: Record<string, string>;
   query: Record<string, string>;
   body: Record<string, string>;
@@ -20,11 +20,11 @@ export interface SignedParts {
 }
 
 /**
- * The parts that sign a request of the step's own making. Our own credentials at a provider are not among
- * them: with those a tenant's request could reach other tenants' data.
+ * The parts that sign a step's own HTTP request. Our own credentials at a provider are not among them:
+ * with those a tenant's request could reach other tenants' data.
  *
  * @param operatorUrl the operator's `<PROVIDER>_BASE_URL`
- * @throws StepFailureError NOT_CONFIGURED where the provider's credentials are for its actions only,
+ * @throws StepFailureError NOT_CONFIGURED when the provider's credentials are for its actions only;
  * CONNECTION_INCOMPLETE
  */
 export function signRequest(
@@ -64,7 +64,7 @@ function originsOf(
   connection: OpenConnection,
   operatorUrl: string | undefined,
 ): Pick<SignedParts, "origins" | "operatorOrigin"> {
-  // An operator who points a provider elsewhere means its credentials for that host only.
+  // An operator who sets another address means the credentials for that host only.
   if (operatorUrl !== undefined) {
     const { origin } = new URL(operatorUrl);
     return { origins: [origin], operatorOrigin: origin };

@@ -20,10 +20,13 @@ interface FailedCall {
 
 const MESSAGE_CHARS_MAX = 1_000;
 const CODE_CHARS_MAX = 100;
-/** No step waits longer, whatever a provider says. The same holds for a request of a step's own making. */
+/**
+ * The longest pause of a step, whatever a provider says. Steps with their own HTTP requests have the
+ * same limit.
+ */
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
 
-/** The provider's words without credentials: they can repeat what was sent. */
+/** The provider's message without credentials, because a message can repeat what was sent. */
 export async function withoutCredentials(
   failure: ProviderFailure,
   { beginning }: Pick<CredentialScrubber, "beginning">,
@@ -58,14 +61,14 @@ export function failedCall(
       retryable,
     },
     retryable,
-    // A gateway's 502 does not say whether the payment behind it was made. So the next attempt has the same
-    // key, and a provider that knows keys does it once.
+    // A proxy's 502 does not say whether the payment behind it was made. So the next attempt has the
+    // same key, and a provider that knows keys does the payment once.
     answered: !retryable,
     ...(retryAfterMs === null ? {} : { retryAfterMs: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) }),
   });
 }
 
-/** Turns what was thrown during a call into the step's failure; our own faults stay as they are. */
+/** Turns an error of a call into the step's failure. Our own faults stay as they are. */
 export function toFailure(
   error: unknown,
   call: FailedCall,
@@ -85,7 +88,7 @@ export function toFailure(
   }
   if (!(error instanceof ProviderCallError)) return error;
   const { code, message, sent, status } = error;
-  // The outcome is unknown even for an error that would come again, but nobody would try that call again.
+  // The outcome is unknown even for a permanent error, but nobody would retry that call.
   const outcomeUnknown =
     error.retryable && sent && !isRepeatable && !mayBeRepeated(provider, action);
   const retryable = error.retryable && !outcomeUnknown;

@@ -21,7 +21,7 @@ import type { Pauses } from "./pauses.ts";
 import type { RefusedCredentials, Renewal } from "./renew-refused.ts";
 import { withInputFiles } from "./with-input-files.ts";
 
-/** What calls need. */
+/** The dependencies of calls. */
 export interface CallContext extends ChoosingContext {
   providerHttp: ProviderHttp;
   pauses: Pauses;
@@ -29,10 +29,10 @@ export interface CallContext extends ChoosingContext {
   files: FileLoader;
 }
 
-/** An action as a step asks for it. */
+/** A step's call of an action. */
 export interface StepCall {
   companyId: string;
-  /** W3C trace context of the call that asks for it. */
+  /** W3C trace context of the calling request. */
   traceparent?: string | undefined;
   provider: ProviderManifest;
   action: ActionManifest;
@@ -41,18 +41,18 @@ export interface StepCall {
   idempotencyKey: string;
   hasTurn: boolean;
   /**
-   * A request goes only to hosts that are in each of these lists, since secrets in it are bound to them
-   * (D66).
+   * Lists of hosts. A request goes only to hosts in every list, because secrets in the request are
+   * bound to them (D66).
    */
   hostLimits: readonly (readonly string[])[];
-  /** Whether repeating the call is harmless, whatever the manifest says; false by default. */
+  /** Whether the call may be repeated, whatever the manifest says; false by default. */
   isRepeatable?: boolean;
   signal: AbortSignal;
 }
 
 /** The outcome of a call that did not fail. */
 export type CallOutcome =
-  /** The output as JSON text, within the limit of a step's. */
+  /** The output as JSON text, within the size limit of a step's output. */
   { kind: "done"; outputJson: string } | { kind: "paused"; waitMs: number; message?: string };
 
 /** The result of all exchanges of an action, and the age of the last one. */
@@ -60,11 +60,11 @@ type ExchangesResult = { ageMs: number } & (
   { ok: true; outputJson: string } | { ok: false; failure: ProviderFailure }
 );
 
-/** The time limit of one exchange. An answer may take long where a report is made. */
+/** The time limit of one exchange. A report may take long to make. */
 const EXCHANGE_TIMEOUT_MS = 60_000;
 /** The most bytes of all pages of a list. The output of a step has 4 MiB at most (D4). */
 const PAGES_BYTES_MAX = 8 * 1024 * 1024;
-/** The largest output of a step (D4). A worker would refuse more, but only once it holds it. */
+/** The largest output of a step (D4). A worker would refuse a larger one, but only with all of it in memory. */
 const OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
@@ -113,7 +113,7 @@ async function callWith(
       : { kind: "final" };
   if (renewal.kind === "renewed") return callWith(context, call, renewal.connection, false);
   if (renewal.kind === "final") await context.refused.mark(provider, connection, failure);
-  // The service that renews them may answer again.
+  // The token service may answer again later.
   const retryable = renewal.kind === "later";
   throw failedCall("CREDENTIALS_REFUSED", call, connection, { ...failure, retryable });
 }
@@ -132,8 +132,8 @@ function accessOf(
 }
 
 /**
- * Makes all exchanges of an action. Pages are kept until the last one has arrived and the output's text is
- * made, so all of them share one room.
+ * Makes all exchanges of an action. All pages share one room, because they stay in memory until the
+ * output's text is made.
  */
 async function exchangeAll(
   context: CallContext,
@@ -154,7 +154,7 @@ async function exchangeAll(
       call,
       { inputs, access, baseUrl, idempotencyKey },
       async (request) => {
-        // Only here are the connection's fields, and so the host, known.
+        // The host is known only here, with the connection's fields.
         assertHostAllowed(request.url, hostLimits, "the provider's");
         if (bytesLeft <= 0) throw tooManyPages();
         sentAt = performance.now();
@@ -185,7 +185,7 @@ async function exchangeAll(
   }
 }
 
-/** @throws StepFailureError OUTPUT_TOO_LARGE, before credentials are searched for */
+/** @throws StepFailureError OUTPUT_TOO_LARGE, before the search for credentials */
 async function toOutputJson(output: unknown, scrubber: CredentialScrubber): Promise<string> {
   const text = JSON.stringify(output);
   const { length } = text;

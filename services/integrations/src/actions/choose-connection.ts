@@ -11,13 +11,13 @@ import { listActiveConnections } from "../store/active-connections.ts";
 import { findConnection } from "../store/connections.ts";
 import { StepFailureError } from "./action-failure.ts";
 
-/** What choosing a connection needs. */
+/** The dependencies of the choice. */
 export interface ChoosingContext {
   database: Database;
   access: ConnectionAccessCache;
 }
 
-/** The ids that a step and its run name; undefined where they name none. */
+/** The ids that a step and its run name; undefined when they name none. */
 export interface NamedConnections {
   step: string | undefined;
   run: string | undefined;
@@ -31,14 +31,14 @@ export interface ChosenConnection {
 
 const LIVE: readonly string[] = LIVE_STATUSES;
 
-/** Most candidates that an error names. */
+/** The number of candidates that an error names. */
 const CANDIDATES_SHOWN = 10;
 
 /**
- * The connection of a step. It is the one that the step names, else the run's if it is of the provider, else
- * the company's only active one. A cached connection costs no query.
+ * The connection of a step. The step's own choice counts first, then the run's if the provider matches,
+ * then the company's only active connection. A cached connection costs no query.
  *
- * @param providerId undefined: that of the connection, which has to be named then
+ * @param providerId undefined: that of the connection, which must be named then
  * @throws StepFailureError CONNECTION_REQUIRED, CONNECTION_NOT_FOUND, CONNECTION_MISMATCH or
  * CONNECTION_NOT_ACTIVE
  */
@@ -65,7 +65,8 @@ export async function chooseConnection(
 }
 
 /**
- * The run's connection; null where it is of another provider. A run names one, but may use several providers.
+ * The run's connection; null when it belongs to another provider. A run names one connection, but may
+ * use several providers.
  */
 async function findOfRun(
   context: ChoosingContext,
@@ -79,7 +80,7 @@ async function findOfRun(
   } catch (error) {
     if (!(error instanceof StepFailureError)) throw error;
     if (error.failure.code !== "CONNECTION_UNAVAILABLE") throw error;
-    // Its credentials can't be renewed now, which does not concern a step of another provider.
+    // The credentials can't be renewed now. A step of another provider does not need them.
     const row = await findConnection(context.database, { companyId, connectionId });
     if (providerId !== undefined && row !== null && row.provider !== providerId) return null;
     throw error;
@@ -134,7 +135,7 @@ function requireActive(chosen: ChosenConnection): ChosenConnection {
   const { provider, connection } = chosen;
   if (connection.status === "active") return chosen;
   const { connectionId, status, name } = connection;
-  // An ended connection is kept only so that it can be authorized again. For steps it does not exist.
+  // For steps an ended connection does not exist. It is kept only for another authorization.
   if (!LIVE.includes(status)) throw notFound(connectionId);
   const reason = connection.errorMessage === null ? "" : `: ${connection.errorMessage}`;
   throw new StepFailureError({
@@ -144,7 +145,7 @@ function requireActive(chosen: ChosenConnection): ChosenConnection {
   });
 }
 
-/** The failure of a step whose connection does not exist, or was deleted during the step. */
+/** The failure of a step whose connection does not exist or was deleted meanwhile. */
 export function notFound(connectionId: string): StepFailureError {
   return new StepFailureError({
     code: "CONNECTION_NOT_FOUND",

@@ -2,9 +2,9 @@ import { isSecretHost } from "@workflow/definition";
 import { StepFailureError } from "./action-failure.ts";
 
 /**
- * Refuses a URL whose host a secret in the call is not allowed for (D66).
+ * Refuses a URL whose host is not allowed for a secret in the call (D66).
  *
- * @param whose names the owner of the host in the message: "the provider's"
+ * @param whose the owner of the host in the message: "the provider's"
  * @throws StepFailureError SECRET_HOST_NOT_ALLOWED
  */
 export function assertHostAllowed(

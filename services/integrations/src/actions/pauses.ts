@@ -11,14 +11,15 @@ import {
 import type { PauseReport, PauseRow } from "../store/connection-pauses.ts";
 
 /**
- * Pauses of connections whose provider is called too often. All calls on one wait, over all replicas, and
- * come back one after the other. The state is in Postgres; a replica queries it only for paused connections.
+ * Pauses of connections whose provider limits calls. All calls of a paused connection wait, in all
+ * replicas, and resume one after the other. The state is in Postgres; a replica queries it only for
+ * paused connections.
  */
 export interface Pauses {
   /**
-   * How long a call has to wait, in milliseconds; null: not at all.
+   * The time that a call has to wait, in milliseconds; null when it need not.
    *
-   * @param hasTurn whether the caller's turn has come; then only a new pause holds it back
+   * @param hasTurn whether the caller's turn has come; then only a new pause delays the call
    */
   waitFor(key: ConnectionKey, hasTurn: boolean): Promise<number | null>;
   /**
@@ -29,10 +30,10 @@ export interface Pauses {
   pause(report: PauseReport): Promise<number | null>;
 }
 
-/** All replicas know a pause within a second, the query's time included. */
+/** Short enough for all replicas to know a pause within a second, the query's time included. */
 const LOOK_EVERY_MS = 400;
 const PURGE_EVERY_MS = 60_000;
-/** With more pauses than this, those of a company that end first are not observed. */
+/** The limit of known pauses. Beyond it, a company's pauses that end first are ignored. */
 const KNOWN_MAX = { limit: 20_000, perCompany: 1_000 } as const;
 const PURGED_MAX = 1_000;
 

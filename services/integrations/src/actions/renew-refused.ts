@@ -9,9 +9,9 @@ import { changeConnection } from "../store/connection-changes.ts";
 
 /** Handles credentials that a provider refused. */
 export interface RefusedCredentials {
-  /** Renews them, once for all calls that were refused at the same time. */
+  /** Renews refused credentials, once for all calls that were refused at the same time. */
   renew(provider: ProviderManifest, connection: OpenConnection): Promise<Renewal>;
-  /** Marks the connection as in error or expired, unless it has other credentials by now. */
+  /** Marks the connection as in error or expired, unless it has new credentials by now. */
   mark(
     provider: ProviderManifest,
     connection: OpenConnection,
@@ -22,14 +22,14 @@ export interface RefusedCredentials {
 /** The outcome of renewing credentials. */
 export type Renewal =
   | { kind: "renewed"; connection: OpenConnection }
-  /** They can't be renewed: the provider's refusal counts. */
+  /** The credentials can't be renewed, so the provider's refusal counts. */
   | { kind: "final" }
   /** The renewal was refused for good, and the connection's status says so. */
   | { kind: "settled" }
-  /** The service that renews them does not answer at the moment. */
+  /** The token service does not answer at the moment. */
   | { kind: "later" };
 
-/** It remembers only the renewals that are under way. */
+/** A handler that remembers only the renewals in progress. */
 export function createRefusedCredentials(
   context: RenewContext & { access: ConnectionAccessCache },
 ): RefusedCredentials {
@@ -37,7 +37,7 @@ export function createRefusedCredentials(
 
   const renewNow = async (connection: OpenConnection): Promise<Renewal> => {
     try {
-      // The provider says that they have ended, whatever their expiry was.
+      // The provider says that the credentials have ended, whatever their expiry was.
       const renewed = await renewAccess(context, { ...connection, expiresAt: new Date(0) });
       context.access.forget(connection.connectionId);
       const isOther =
@@ -47,7 +47,7 @@ export function createRefusedCredentials(
     } catch (error) {
       if (!isAppError(error)) throw error;
       if (error.reason === "UPSTREAM_ERROR") return { kind: "later" };
-      // This installation cannot renew them.
+      // This installation cannot renew the credentials.
       if (error.reason === "BAD_REQUEST") return { kind: "final" };
       // The connection was deleted meanwhile.
       if (error.reason === "NOT_FOUND") throw notFound(connection.connectionId);
@@ -76,8 +76,8 @@ export function createRefusedCredentials(
 }
 
 /**
- * The reason in our words. The provider's answer to a step may repeat what the step sent, and would be shown
- * to everybody who sees the connection.
+ * The reason in our words. The provider's answer may repeat the step's request, and everybody who sees
+ * the connection would see it.
  */
 function reasonOf({ name }: ProviderManifest, expired: boolean): string {
   return expired
@@ -85,7 +85,7 @@ function reasonOf({ name }: ProviderManifest, expired: boolean): string {
     : `${name} refused the credentials when a step used them.`;
 }
 
-/** A code that the manifest knows, for the same reason. */
+/** A code that the manifest lists, since any other text may repeat the step's request. */
 function knownCode({ errors }: ProviderManifest, code: string | null): string | null {
   const known = [...(errors?.credentialCodes ?? []), ...(errors?.expiredCodes ?? [])];
   return code !== null && known.includes(code) ? code : null;

@@ -20,11 +20,11 @@ const givenFiles = z.array(givenFile);
 type Inputs = Readonly<Record<string, unknown>>;
 
 /**
- * Calls an action with the bytes of the files that its inputs name by URL: providers get only contents, and
- * fetch nothing themselves. Without such inputs it costs nothing.
+ * Calls an action with the bytes of the files that its inputs name by URL. Providers get only contents,
+ * and fetch nothing themselves. Inputs without files cost nothing.
  *
- * @throws StepFailureError INVALID_INPUT naming a file that cannot be fetched, FILE_UNAVAILABLE when it may
- * be fetched later
+ * @throws StepFailureError INVALID_INPUT naming a file that cannot be fetched; FILE_UNAVAILABLE when a
+ * later fetch may succeed
  */
 export async function withInputFiles<Result>(
   files: FileLoader,
@@ -32,7 +32,7 @@ export async function withInputFiles<Result>(
     action: ActionManifest;
     inputs: Inputs;
     companyId: string;
-    /** The same as those of the call: the URL of a file may hold a secret (D66). */
+    /** The host limits of the call, since the URL of a file may contain a secret (D66). */
     hostLimits: readonly (readonly string[])[];
     signal: AbortSignal;
   },

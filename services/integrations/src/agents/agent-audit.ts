@@ -2,10 +2,10 @@ import { changesBetween, unchanged } from "@workflow/audit";
 import type { AuditChange, AuditEntry, AuditFields } from "@workflow/audit";
 import type { Agent } from "../domain/agent.ts";
 
-/** What a caller can do to an agent. */
+/** The audited actions on an agent. */
 type AgentAction = "agent.created" | "agent.updated" | "agent.deleted";
 
-/** The audit entry of an agent. Of its prompt and schema it only says that they changed. */
+/** The audit entry of an agent. Changes of prompt and schema are noted without their content. */
 export function agentEntry(action: AgentAction, before: Agent | null, after: Agent): AuditEntry {
   return {
     action,

@@ -1,6 +1,6 @@
 import type { Violation } from "@workflow/errors";
 
-/** An input that the agent does not take; paths begin with `input`, `userMessage` or `overrides`. */
+/** The agent does not take an input. Paths begin with `input`, `userMessage` or `overrides`. */
 export class AgentInputError extends Error {
   override readonly name = "AgentInputError";
   readonly violations: readonly Violation[];

@@ -8,8 +8,8 @@ export type AgentOutput =
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
 /**
- * Reads an answer: JSON that fits the schema, or text where there is none. If the whole answer is one code
- * fence, its contents count: models write JSON that way however they are asked. JSON inside other text does
+ * Reads an answer: JSON that fits the schema, or text without a schema. When the whole answer is one
+ * code fence, its content counts, because models often write JSON that way. JSON inside other text does
  * not count.
  */
 export function readOutput(text: string, schema: JsonSchemaValidator | null): AgentOutput {
@@ -26,7 +26,7 @@ export function readOutput(text: string, schema: JsonSchemaValidator | null): Ag
   return violations.length === 0 ? fits(parsed.value) : refused(violations);
 }
 
-/** A fence around everything, with or without the word json; nothing else of Markdown is read. */
+/** A code fence around the whole answer, with or without the word json. No other Markdown is recognized. */
 const FENCE = /^```(?:json|JSON)?[ \t]*\r?\n(.*)\r?\n?```$/s;
 
 function withoutFence(text: string): string {
@@ -36,7 +36,7 @@ function withoutFence(text: string): string {
 
 type Parsed = { ok: true; value: unknown } | { ok: false; message: string };
 
-/** Objects and arrays by the rules of every body (D2); a schema may also ask for a single value. */
+/** Objects and arrays follow the rules of every body (D2). A schema may also ask for a single value. */
 function parse(json: string): Parsed {
   if (json.startsWith("{")) return parseJsonText(json, "object");
   if (json.startsWith("[")) return parseJsonText(json, "array");

@@ -16,7 +16,10 @@ import {
 } from "./limits.ts";
 import type { Models } from "./models/model.ts";
 
-/** The settings that a caller gives. Undefined ones stay as they are, or have their default. */
+/**
+ * The settings that a caller gives. Undefined members keep their value, or have their default in a new
+ * agent.
+ */
 export type AgentPatch = ModelChoice & {
   [Field in keyof Omit<AgentContent, "provider">]?: AgentContent[Field] | undefined;
 };
@@ -54,7 +57,7 @@ export function newAgentContent(
 }
 
 /**
- * Checks the fields of a change that can be wrong for any agent.
+ * Checks the changed fields whose rules are the same for every agent.
  *
  * @param schemaProblems the problems of the output schema
  * @throws AppError BAD_REQUEST naming every wrong field
@@ -67,7 +70,7 @@ export function checkPatch(patch: AgentPatch, schemaProblems: readonly Violation
 /**
  * The content of an agent after a change whose fields were checked.
  *
- * @throws AppError BAD_REQUEST when the model is not that of the agent's provider
+ * @throws AppError BAD_REQUEST when the model belongs to another provider than the agent's
  */
 export function changedAgentContent(
   agent: Agent,
@@ -124,7 +127,7 @@ function problemsOfText(
   return [{ path: [field], message: `must have ${bounds} characters` }];
 }
 
-/** Lists show core agents beside the company's own. */
+/** Lists show core agents beside the company's own, so their names are reserved. */
 function problemsOfTakenName(name: string | undefined): Violation[] {
   const core = CORE_AGENTS.find((agent) => agent.name === name);
   if (core === undefined) return [];

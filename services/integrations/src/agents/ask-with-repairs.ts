@@ -16,7 +16,7 @@ export interface ComposedQuestion {
   readonly model: string;
   /** The first question to the model. */
   readonly first: ModelQuestion;
-  /** The schema of the answer; null: it is text. */
+  /** The schema of the answer; null for an answer that is text. */
   readonly schema: JsonSchemaValidator | null;
   readonly exchangeTimeoutMs: number;
   /** Counts the usage of every attempt. */
@@ -26,7 +26,7 @@ export interface ComposedQuestion {
 /** The most repairs of one answer (D43). */
 const REPAIRS_MAX = 2;
 
-/** The most bytes of an answer's text; the rest is cut off. */
+/** The limit of an answer's text; the rest is cut off. */
 const RAW_BYTES_MAX = 1024 * 1024;
 
 /** A final answer, or the message for another attempt. */
@@ -35,11 +35,11 @@ type Judged =
   | { readonly failure: AgentFailure; readonly repair: readonly Violation[] | null };
 
 /**
- * Asks a model, and asks again where the answer does not fit. A repeat has the first message, the last answer
- * and its problems. Refusals, answers that were cut off and answers that are too large are not repeated,
- * since they would end alike.
+ * Asks a model, and asks again when the answer does not fit. A repeated question has the first message,
+ * the last answer and its problems. Refusals and answers that are cut off or too large are not
+ * repeated, since they would end the same way.
  *
- * @throws ModelCallError, whose `usage` is that of the attempts before, or the signal's reason
+ * @throws ModelCallError with the `usage` of the attempts before; the signal's reason
  */
 export async function askWithRepairs(composed: ComposedQuestion): Promise<AgentAnswer> {
   const { question, first, schema, model, spending } = composed;
@@ -132,7 +132,7 @@ function findFinalFailure({ finishReason, text }: ModelAnswer): AgentFailure | n
   return null;
 }
 
-/** Only the last wrong answer is repeated, so that no attempt costs more than the one before. */
+/** A repair repeats only the last wrong answer, so attempts do not become more expensive. */
 function repairMessages(
   { text }: ModelAnswer,
   violations: readonly Violation[],

@@ -4,9 +4,10 @@ import { agentNotFound, findAgent } from "./find-agent.ts";
 import type { FindingContext } from "./find-agent.ts";
 
 /**
- * The agent with this id, when a company can ask it.
+ * Finds the agent with this id for a question of a company.
  *
- * @throws AppError NOT_FOUND for one that it does not have, BAD_REQUEST for one that is deprecated (D43)
+ * @throws AppError NOT_FOUND when the company has no such agent; BAD_REQUEST when the agent is
+ * deprecated (D43)
  */
 export async function getAskableAgent(
   context: FindingContext,

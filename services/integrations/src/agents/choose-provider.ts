@@ -14,10 +14,10 @@ export type ChosenProvider =
   { ok: true; provider: AgentProvider } | { ok: false; problem: Violation };
 
 /**
- * The provider of a choice (D43). It is the first of these that is given: the named provider, the agent's
- * own, that of the model, the default. The model must be that of the provider.
+ * Resolves a caller's choice of provider (D43). The first of these counts: the named provider, the
+ * agent's own, the provider of the named model, the default. The model must belong to that provider.
  *
- * @param current the agent's provider so far; null for a new one
+ * @param current the agent's provider so far; null for a new agent
  */
 export function chooseProvider(
   { provider, model }: ModelChoice,

@@ -7,15 +7,15 @@ import type { Agent } from "../domain/agent.ts";
 import { findCoreAgent } from "./core/core-agents.ts";
 import type { Models } from "./models/model.ts";
 
-/** What finding an agent needs. */
+/** The dependencies of a search for agents. */
 export interface FindingContext {
   readonly database: Queryable;
   readonly models: Pick<Models, "coreProvider">;
 }
 
 /**
- * The agent with this id that a company can see, whatever its status: a core agent or one of its own. Null
- * when there is none. An id of the wrong form names none (D1).
+ * Finds the agent with this id that a company can see, whatever its status: a core agent or one of its
+ * own. Null when there is none, or the id is malformed (D1).
  */
 export async function findAgent(
   { database, models }: FindingContext,
@@ -29,9 +29,9 @@ export async function findAgent(
 }
 
 /**
- * The company's own agent that a caller wants to change.
+ * The key of the company's own agent that a caller wants to change.
  *
- * @throws AppError BAD_REQUEST for a core agent, NOT_FOUND for an id of the wrong form (D1)
+ * @throws AppError BAD_REQUEST for a core agent; NOT_FOUND for a malformed id (D1)
  */
 export function requireOwnAgentKey(
   { models }: Pick<FindingContext, "models">,

@@ -13,21 +13,24 @@ import type { ModelQuestion, Models } from "./models/model.ts";
 import type { ComposedPrompt } from "./prompt/composed-prompt.ts";
 import { Spending } from "./spending.ts";
 
-/** What asking agents needs. */
+/** The dependencies of questions to agents. */
 interface AskingOptions {
   readonly models: Models;
-  /** @throws AgentInputError when the input or the user's message is not what the agent takes */
+  /** @throws AgentInputError when the agent does not take the input or the user's message */
   readonly composePrompt: (
     question: Pick<AgentQuestion, "agent" | "input" | "userMessage">,
   ) => ComposedPrompt;
-  /** Of one exchange with the provider, of which a question makes at most three. */
+  /** The limit of one exchange with the provider. A question makes at most three exchanges. */
   readonly exchangeTimeoutMs: number;
 }
 
-/** A schema takes up to a tenth of a second in one go, also one that is refused and costs no tokens (D57). */
+/**
+ * Compiling a schema blocks the event loop for up to a tenth of a second, even when the schema is
+ * refused (D57).
+ */
 const COMPOSING = { perTenant: 1, total: 1 };
 
-/** Checks and composes questions; what they ask is asked by `ask` of the result. */
+/** Checks and composes questions; `ask` of the result sends them. */
 export function createPrepareQuestion(options: AskingOptions): PrepareQuestion {
   const { models, exchangeTimeoutMs } = options;
   const turns = new Turns(COMPOSING);
@@ -56,7 +59,7 @@ export function createPrepareQuestion(options: AskingOptions): PrepareQuestion {
   };
 }
 
-/** Companies take turns, and what else the process has to do comes between two questions. */
+/** Composes one question at a time. Companies take turns, and the event loop runs between two questions. */
 async function composeInTurns(
   question: AgentQuestion,
   { composePrompt }: AskingOptions,
@@ -94,7 +97,7 @@ function isTokenLimit(count: number): boolean {
   return Number.isInteger(count) && count >= 1 && count <= MAX_TOKENS_MAX;
 }
 
-/** What an agent has was compiled when it was saved; only what is newly forbidden is found here. */
+/** The schema was compiled when the agent was saved, so only newly forbidden schemas fail here. */
 function compileOutputSchema(schema: ComposedPrompt["outputSchema"]): JsonSchemaValidator | null {
   if (schema === null) return null;
   const compiled = compileJsonSchema(schema);

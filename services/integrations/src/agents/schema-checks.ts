@@ -6,24 +6,25 @@ import type { Violation } from "@workflow/errors";
 import { parseJsonText } from "@workflow/json";
 import { OUTPUT_SCHEMA_BYTES_MAX } from "./limits.ts";
 
-/** Those of one company that are checked or wait. */
+/** The limit of one company's schemas that are checked or wait. */
 const COMPANY_MAX = 32;
 const RETRY_AFTER_MS = 1_000;
 const PARTS_MAX = DEFINITION_LIMITS.jsonSchemaPartsEachMax;
 
 /**
- * Checks the schemas of agents, one at a time and by turns between companies (D57): compiling one of 400 parts
- * keeps the process busy for some 40 ms.
+ * Checks the schemas of agents, one at a time; companies take turns (D57). Compiling a schema of 400
+ * parts blocks the event loop for some 40 ms.
  */
 export class SchemaChecks {
   readonly #turns = new Turns({ perTenant: 1, total: 1 });
   readonly #requests = new Shares({ perTenant: COMPANY_MAX, total: Infinity });
 
   /**
-   * What is wrong with an output schema, at paths that begin with `outputSchema`; nothing for null and undefined.
+   * The problems of an output schema, at paths that begin with `outputSchema`; none for null and
+   * undefined.
    *
-   * @throws AppError RATE_LIMITED when too many of the company wait; the signal's reason when it was aborted
-   * first
+   * @throws AppError RATE_LIMITED when too many schemas of the company wait; the signal's reason when
+   * it was aborted first
    */
   async check(
     companyId: string,
@@ -38,7 +39,7 @@ export class SchemaChecks {
       try {
         return problemsOf(json);
       } finally {
-        // Others are heard before the next one.
+        // The event loop serves other calls before the next check.
         await setImmediate();
         end();
       }

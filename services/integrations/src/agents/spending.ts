@@ -5,24 +5,21 @@ import { addUsage, NO_USAGE } from "./usage.ts";
 
 /** The usage of a question so far. */
 export interface Spent {
-  /** The usage of the answers that came, as providers counted; undefined while there is none. */
+  /** The usage of the answers so far, as providers counted; undefined before the first answer. */
   readonly usage: AgentUsage | undefined;
-  /** Repairs that were asked, one without an answer included. */
+  /** The number of repairs that were asked, including one without an answer. */
   readonly repairAttempts: number;
-  /**
-   * The most tokens that the request without an answer may have used until it ended, or until now; 0 when
-   * none was sent.
-   */
+  /** The most tokens that the unanswered request may have used so far; 0 when none was sent. */
   readonly openTokens: number;
 }
 
 /**
- * The most that a model writes per second, for requests whose end nobody has seen. For a faster model the
- * operator pays the difference; for a slower one the company does, in tokens of its day.
+ * The highest speed at which a model writes, for requests whose end nobody has seen. With a faster
+ * model the operator pays the difference; with a slower one the company does, in tokens of its day.
  */
 const TOKENS_PER_SECOND_MAX = 200;
 
-/** Follows the usage of a question, for counting it when there is no answer in the end. */
+/** Follows the usage of a question, so that a question without an answer is counted as well. */
 export class Spending {
   #usage: AgentUsage | undefined;
   #repairAttempts = 0;
@@ -30,7 +27,7 @@ export class Spending {
   #sentAt: number | null = null;
   #endedAt: number | null = null;
 
-  /** The next attempt begins. Nothing of it was sent yet. */
+  /** Begins the next attempt, before anything of it is sent. */
   begin(asked: ModelQuestion, repairAttempts: number): void {
     this.#asked = asked;
     this.#repairAttempts = repairAttempts;
@@ -38,7 +35,10 @@ export class Spending {
     this.#endedAt = null;
   }
 
-  /** A request of the attempt is sent. An earlier one was refused, and cost nothing. */
+  /**
+   * Notes that a request of the attempt was sent. An earlier request of the attempt was refused and
+   * cost nothing.
+   */
   sent(): void {
     this.#sentAt = performance.now();
   }
@@ -48,7 +48,7 @@ export class Spending {
     this.#sentAt = null;
   }
 
-  /** The attempt has ended without an answer. */
+  /** Notes that the attempt has ended without an answer. */
   failed(): void {
     this.#endedAt = performance.now();
   }

@@ -1,9 +1,9 @@
 import type { AgentUsage } from "../domain/agent.ts";
 
-/** What nothing was used of. */
+/** The usage of nothing. */
 export const NO_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** The tokens of both together. */
+/** The sum of two usages. */
 export function addUsage(one: AgentUsage, other: AgentUsage): AgentUsage {
   return {
     inputTokens: one.inputTokens + other.inputTokens,

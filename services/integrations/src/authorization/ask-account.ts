@@ -13,10 +13,10 @@ import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 import { rebase } from "./oauth-endpoints.ts";
 
-/** What is known of an account right after it was authorized. */
+/** The known facts about an account right after its authorization. */
 export type FreshGrant = Omit<GrantedAccess, "externalAccountId">;
 
-/** Finds out what a provider's verification says of an account: its id there, and fields. */
+/** Asks a provider's verification about an account: its id, and fields. */
 export type FindAccount = (
   provider: ProviderManifest,
   access: { companyId: string; fields: ConnectionFields; credentials: Credentials },
@@ -25,13 +25,13 @@ export type FindAccount = (
 const ANSWER_BYTES_MAX = 256 * 1024;
 
 /**
- * Completes a grant with what only the provider can say. The account is authorized already: if a verification
- * is not answered now, its id stays unknown and a later one finds it. An id that only came with the callback
- * has to be confirmed, since anybody can write its address.
+ * Completes a grant with facts that only the provider has. The account is authorized already: when the
+ * verification gets no answer now, the id stays unknown until a later verification. An id that came
+ * with the callback alone must be confirmed, because anybody can call the callback.
  *
  * @param baseUrl the operator's `<PROVIDER>_OAUTH_BASE_URL`
- * @throws AppError UPSTREAM_ERROR without an answer that later requests need, AuthorizationRefusedError when
- * the account is not the one that came with the callback
+ * @throws AppError UPSTREAM_ERROR without an answer that later requests need
+ * @throws AuthorizationRefusedError when the account is not the one that came with the callback
  */
 export async function describeAccount(
   { providerHttp, findAccount }: { providerHttp: ProviderHttp; findAccount: FindAccount },
@@ -66,8 +66,8 @@ export async function describeAccount(
 }
 
 /**
- * Whether the account's id is a parameter of the callback, and the token did not come from the account's own
- * address.
+ * Whether the account's id comes from a parameter of the callback, while the token does not come from
+ * the account's own address.
  */
 function needsProof({ auth }: ProviderManifest): boolean {
   if (auth.kind !== "oauth" || auth.accountField === undefined) return false;
@@ -76,10 +76,10 @@ function needsProof({ auth }: ProviderManifest): boolean {
 }
 
 /**
- * Asks the provider with the access token for fields (DocuSign's accounts, for example). Requests need them,
- * and nothing asks again later.
+ * Reads fields with the access token, such as DocuSign's accounts. Requests need them, and nothing
+ * reads them later.
  *
- * @throws AppError UPSTREAM_ERROR when it does not say; the attempt stays open
+ * @throws AppError UPSTREAM_ERROR without an answer; the attempt stays open
  */
 async function askUserInfo(
   http: ProviderHttp,

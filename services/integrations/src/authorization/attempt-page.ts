@@ -14,7 +14,7 @@ import { brokerIntegration } from "../connections/broker-integration.ts";
 export interface AttemptStanding {
   attempt: AttemptRow;
   providerName: string;
-  /** The outcome of a callback now. */
+  /** The outcome that a callback would have now. */
   standing: Standing;
 }
 
@@ -26,26 +26,26 @@ export interface AttemptPage {
   /** @throws AppError NOT_FOUND */
   standingOf(token: string): Promise<AttemptStanding>;
   /**
-   * The broker's connect link, made anew.
+   * A new connect link of the broker.
    *
-   * @throws AppError NOT_FOUND, BAD_REQUEST (it is over), RATE_LIMITED (the company has too many attempts
-   *   that people may have connected accounts for), UPSTREAM_ERROR
+   * @throws AppError NOT_FOUND; BAD_REQUEST (the attempt is over); RATE_LIMITED (too many attempts of
+   * the company may have left accounts at the broker); UPSTREAM_ERROR
    */
   connectLinkOf(token: string): Promise<string>;
 }
 
-/** A page that asks more often gets the earlier answer, so that nobody can make us ask the broker at will. */
+/** A page that polls more often gets the cached answer, so that nobody can flood the broker through us. */
 const ASK_BROKER_EVERY_MS = 2_000;
 const ATTEMPTS_MAX = 10_000;
 /**
- * A link is valid for half an hour at the broker, and a person who has followed it by then needs time to
+ * A link is valid for half an hour at the broker, and a person who has just followed it needs time to
  * finish.
  */
 const LINK_LIFE_MS = 60 * 60_000;
-/** Each is followed until nobody can finish it any more, so their number is bounded. */
+/** Each attempt is polled until nobody can finish it any more, so their number is limited. */
 const LINKED_ATTEMPTS_MAX = 1_000;
 
-/** Answers the pages of attempts that go through the broker; others have no page. */
+/** Serves the pages of attempts that go through the broker; other attempts have no page. */
 export function createAttemptPage(context: AttemptContext): AttemptPage {
   const asked = new LRUCache<string, Promise<boolean>>({
     max: ATTEMPTS_MAX,
@@ -60,7 +60,7 @@ export function createAttemptPage(context: AttemptContext): AttemptPage {
       .findConnections({ companyId, integration }, id)
       .then(
         (connectionIds) => connectionIds.length > 0,
-        // A broker that does not answer is asked again; the page goes on waiting.
+        // The page goes on waiting and asks again when the broker does not answer.
         () => false,
       );
     asked.set(attempt.id, answer);

@@ -17,37 +17,40 @@ import { SharedAsks } from "./shared-asks.ts";
 import { createOperatorFaults } from "./operator-faults.ts";
 import { tellingBroker } from "./telling-broker.ts";
 
-/** What connecting accounts needs of the service around it. */
+/** The dependencies of connecting accounts. */
 export interface AuthorizationOptions {
   database: Database;
   writes: CompanyWrites;
   ring: KeyRing;
   providerHttp: ProviderHttp;
-  /** What the operator set for each provider, by its id. */
+  /** The operator's settings of each provider, by its id. */
   providers: ReadonlyMap<string, ProviderSettings>;
   /** Null without NANGO_SECRET_KEY. */
   broker: BrokerOptions | null;
-  /** How long the provider or broker is waited for; below the leases of who renews and confirms. */
+  /**
+   * The time limit of an answer from the provider or broker, shorter than the leases of renewals and
+   * confirmations.
+   */
   answerTimeoutMs?: number | undefined;
-  /** How long callbacks wait for each other. */
+  /** The time for which callbacks wait for each other. */
   callbackWaits?: CallbackWaits | undefined;
   logger: Logger;
 }
 
-/** Everything by which accounts are connected. */
+/** The parts that connect accounts. */
 export interface Authorization {
   flow: AuthorizationFlow;
   attemptPage: AttemptPage;
-  /** Null where none is set up. */
+  /** Null without a broker. */
   broker: Broker | null;
-  /** For callbacks, which leave audit events. */
+  /** The context of callbacks, which record audit events. */
   withAudit(audit: AuditTrail): CallbackContext;
 }
 
-/** A person or a step is waiting meanwhile. */
+/** Short, because a person or a step waits for the answer. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Puts the parts together; nothing is asked of anybody yet. */
+/** Creates the parts; no request is sent yet. */
 export function createAuthorization(options: AuthorizationOptions): Authorization {
   const { database, writes, ring, providers, logger } = options;
   const providerHttp = withTimeout(

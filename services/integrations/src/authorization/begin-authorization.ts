@@ -25,7 +25,7 @@ export interface AuthorizationWish {
   name: string;
   /** Fields of a new connection that the provider's addresses need. */
   fields: ConnectionFields;
-  /** Checked by `parseRedirectUrl`. */
+  /** The address for the person afterwards, checked by `parseRedirectUrl`; null without one. */
   redirectUrl: string | null;
   publicOrigin: string;
 }
@@ -38,11 +38,11 @@ export interface BegunAuthorization {
 }
 
 /**
- * Begins to connect an account of a provider: with a new, pending connection, or with the one that is in
- * error, expired or disconnected, which keeps its state until the account is authorized.
+ * Begins to connect an account of a provider, with a new, pending connection, or with an existing one
+ * in error, expired or disconnected. The latter keeps its state until the account is authorized.
  *
- * @throws AppError BAD_REQUEST (an active connection is there, the provider, a missing setting, too many
- *   connections), RATE_LIMITED (too many open attempts), UPSTREAM_ERROR
+ * @throws AppError BAD_REQUEST (an active connection exists, the provider, a missing setting, too many
+ * connections); RATE_LIMITED (too many open attempts); UPSTREAM_ERROR
  */
 export async function beginAuthorization(
   context: AttemptContext & { audit: AuditTrail },

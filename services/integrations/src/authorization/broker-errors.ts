@@ -21,14 +21,14 @@ export class BrokerStatusError extends AppError {
   }
 }
 
-/** The broker gave no answer, or none that can be read. */
+/** The error for a broker without a readable answer. */
 export function brokerUnready(why: string, cause?: unknown): AppError {
   return new AppError("UPSTREAM_ERROR", unready(why), { cause });
 }
 
 /**
- * The error for any answer with an error status. It is the operator's fault where the broker refuses its key,
- * is not at the address, or does not know the integration.
+ * The error for an answer with an error status. The operator is at fault when the broker refuses its
+ * key, is not at the address, or does not know the integration.
  */
 export function brokerFailure(answer: BrokerAnswer, integration: string): AppError {
   const { status } = answer;
@@ -57,8 +57,8 @@ const refusedBody = z.object({
 });
 
 /**
- * Whether a session is refused for its form: installations from before tags do not know the member `tags` and
- * want `end_user` instead.
+ * Whether the form of a session is refused. Installations older than tags do not know the member
+ * `tags`, and expect `end_user` instead.
  */
 function refusesTags({ body }: BrokerAnswer): boolean {
   const parsed = refusedBody.safeParse(body);
@@ -69,13 +69,16 @@ function refusesTags({ body }: BrokerAnswer): boolean {
   );
 }
 
-/** The same for a list by tags: older installations refuse it, or have no such list at all. */
+/** The error for a list by tags. Older installations refuse it, or have no such list. */
 export function listFailure(answer: BrokerAnswer, integration: string): AppError {
   const { status } = answer;
   return status === 400 || status === 404 ? withoutTags() : brokerFailure(answer, integration);
 }
 
-/** Without tags nothing ties a connection there to its attempt, so none may count. */
+/**
+ * The error for a broker without tags. Without tags nothing ties a connection to its attempt, so no
+ * connection may count.
+ */
 export function withoutTags(): OperatorFaultError {
   const why =
     "The OAuth broker has no connections with tags, which are needed: what answers at NANGO_BASE_URL is a version of Nango from before February 2026, or something else.";
@@ -85,16 +88,16 @@ export function withoutTags(): OperatorFaultError {
 const NO_SUCH_ADDRESS: readonly number[] = [404, 405, 410];
 /** The broker's own code for credentials that it could not renew. */
 const REFUSED_REFRESH = "invalid_credentials";
-/** Its codes for a connection that it does not have: of reading one, and of deleting one. */
+/** The broker's codes for an unknown connection: when reading one, and when deleting one. */
 const UNKNOWN_CONNECTION: readonly unknown[] = ["not_found", "unknown_connection"];
 
-/** Whether the broker says that it has no such connection. Other servers say so of every address. */
+/** Whether the broker says that it has no such connection. Other servers may say so about any address. */
 export function isUnknownConnection(answer: BrokerAnswer): boolean {
   const isError = answer.status === 404 || answer.status === 400;
   return isError && UNKNOWN_CONNECTION.includes(codeOf(answer));
 }
 
-/** The broker no longer has a connection. Only a new authorization repairs that. */
+/** The broker no longer has a connection, which only a new authorization can repair. */
 export function connectionGone(cause: Error): AuthorizationRefusedError {
   return new AuthorizationRefusedError("The broker has no such connection.", "invalid_grant", {
     cause,
@@ -102,8 +105,8 @@ export function connectionGone(cause: Error): AuthorizationRefusedError {
 }
 
 /**
- * The error when the broker could not renew credentials. The provider's own code counts where the answer has
- * it. Without one, 424 means that the broker has given up. Anything else is transient.
+ * The error when the broker could not renew credentials. The provider's own code counts when the answer
+ * contains it. Without one, 424 means that the broker has given up. Other errors may pass.
  */
 export function brokerRefusal(error: BrokerStatusError, integration: string): Error {
   const { status, body } = error.answer;
@@ -126,11 +129,11 @@ export function brokerRefusal(error: BrokerStatusError, integration: string): Er
   return refusal;
 }
 
-/** It failed a moment ago and does not try again yet. */
+/** The broker's code for a renewal that failed a moment ago and is not tried again yet. */
 const BACKING_OFF = "connection_refresh_backoff";
 const PROVIDER_CODE_DEPTH = 6;
 
-/** The `error` of a token answer (RFC 6749, 5.2), wherever the broker's answer repeats it. */
+/** The `error` of a token answer (RFC 6749, 5.2), at any depth of the broker's answer. */
 function providerCode(value: unknown, depth: number): string | null {
   if (typeof value === "string") return providerCode(parseObject(value), depth - 1);
   if (typeof value !== "object" || value === null || depth <= 0) return null;

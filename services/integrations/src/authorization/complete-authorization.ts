@@ -14,27 +14,27 @@ import type { SharedAsks } from "./shared-asks.ts";
 import { storeGrant } from "./store-grant.ts";
 import type { CallbackOrigin } from "./store-grant.ts";
 
-/** What callbacks need. */
+/** The dependencies of callbacks. */
 export interface CallbackContext extends ConfirmContext {
   audit: AuditTrail;
   logger: Logger;
   waits: CallbackWaits;
-  /** Shared by attempt. Anybody can send a callback for the broker, so many share one question. */
+  /** Questions to the broker, shared by attempt: anybody can send callbacks for the broker, in any number. */
   brokerAsks: SharedAsks<Refusal>;
 }
 
-/** How long a callback waits while another one of its attempt is handled, in milliseconds. */
+/** The time that a callback waits while another one of its attempt is handled, in milliseconds. */
 export interface CallbackWaits {
-  /** The wait for the other one's outcome. */
+  /** The wait for the outcome of the other callback. */
   forOutcomeMs: number;
-  /** How late it may still ask by itself, as that takes up to 30 s. */
+  /** The latest time to ask itself, since a question takes up to 30 s. */
   toAskMs: number;
 }
 
 /** The pause between two questions to the broker about one attempt. */
 export const BROKER_PAUSE_MS = 1_000;
 
-/** Asking included, below the 45 s that the gateway gives a callback. */
+/** The defaults. With a question of 30 s they stay below the 45 s that the gateway gives a callback. */
 export const CALLBACK_WAITS: CallbackWaits = { forOutcomeMs: 35_000, toAskMs: 10_000 };
 
 /** The problem of an attempt, as a code and for people; null when the account is connected. */
@@ -49,11 +49,11 @@ export interface CallbackOutcome {
 /** Longer than the three answers that a confirmation may wait for, 10 s each. */
 const LEASE_MS = 45_000;
 /**
- * More than any honest number: each asks the provider, for somebody who has the token in `state`. Callbacks
- * for the broker show no token, so no number of them may end an attempt.
+ * More than any honest number of tries. Each try asks the provider on behalf of somebody who has the
+ * token in `state`. Callbacks for the broker have no token, so no number of them ends an attempt.
  */
 const TRIES_MAX = 20;
-/** The pauses between polls of what another callback does; each is half as long again as the one before. */
+/** The pauses between polls of another callback; each is 1.5 times as long as the previous one. */
 const POLL = { firstMs: 50, longestMs: 1_000 };
 
 const OVER = {
@@ -78,10 +78,10 @@ const NOT_CONFIRMED = {
 };
 
 /**
- * Handles a callback. Nothing in it is believed (D39): the connection changes only when the provider or
- * broker confirms the attempt, once. Anything else changes nothing.
+ * Handles a callback, none of whose content is trusted (D39). The connection changes once, and only
+ * when the provider or broker confirms the attempt.
  *
- * @throws AppError NOT_FOUND when there is no such attempt of the provider
+ * @throws AppError NOT_FOUND when the provider has no such attempt
  */
 export async function completeAuthorization(
   context: CallbackContext,
@@ -103,7 +103,8 @@ async function findAttempt(
   if (state !== undefined) {
     const hash = hashAttemptToken(state);
     const attempt = hash === null ? null : await findAttemptByToken(database, hash);
-    // The token of the broker's page is never one that a provider would know.
+    // A provider learns the tokens of embedded attempts only. Any other token in `state` did not come
+    // from a provider.
     return attempt?.way === "embedded" ? attempt : null;
   }
   return connectionId === undefined ? null : findBrokerAttempt(database, connectionId);
@@ -124,7 +125,7 @@ async function settle(
   return (params["code"] ?? "") === "" ? WITHOUT_CODE : settleNow();
 }
 
-/** An attempt succeeds once. Its connection may have ended or failed since. */
+/** The outcome of an attempt that succeeded before. Its connection may have ended or failed since. */
 async function refusalOfCompleted(
   { database }: CallbackContext,
   attempt: AttemptRow,
@@ -137,10 +138,7 @@ async function refusalOfCompleted(
   return { code: `connection_${status}`, message };
 }
 
-/**
- * The outcome that all callbacks of an attempt share. A callback that can't wait for it is told to come
- * again.
- */
+/** The outcome that all callbacks of an attempt share. A callback that can't wait for it is asked to repeat. */
 async function shareOutcome(
   { brokerAsks, waits }: CallbackContext,
   { id }: AttemptRow,
@@ -170,7 +168,7 @@ async function settleOpen(
     : claimed.outcome;
 }
 
-/** The right to ask, or the outcome when another callback has it. */
+/** The right to ask, or the outcome when another callback has that right. */
 async function claimOrWatch(
   context: CallbackContext,
   attempt: AttemptRow,
@@ -235,7 +233,7 @@ function explainRefusal(
   return { code: "provider_unreachable", message: error.message };
 }
 
-/** The callback's words about a person who has not agreed. They end nothing, as anybody could send them. */
+/** The callback's message about a person who has not agreed. It ends nothing, because anybody can send it. */
 function refusalSaid({ success, error }: CallbackParams): Refusal {
   if (error === undefined && success !== "false") return null;
   const code = error !== undefined && CODE.test(error) ? error.toLowerCase() : "cancelled";

@@ -17,7 +17,7 @@ import { openVerifier } from "./sealed-verifier.ts";
 import { brokerIntegration } from "../connections/broker-integration.ts";
 import { findApplication } from "./ways.ts";
 
-/** What finding out the outcome of an attempt needs. */
+/** The dependencies of confirmations. */
 export interface ConfirmContext extends AttemptContext {
   findAccount: FindAccount;
 }
@@ -26,8 +26,8 @@ export interface ConfirmContext extends AttemptContext {
 export type CallbackParams = Readonly<Record<string, string>>;
 
 /**
- * Asks the provider (by exchanging the code) or the broker for the outcome of an attempt; null while the
- * broker has none.
+ * Asks for the outcome of an attempt: the provider, by exchanging the code, or the broker. Null while
+ * the broker has none.
  *
  * @param fields the connection's
  * @param params the callback's
@@ -52,7 +52,7 @@ export async function confirmAttempt(
   return granted;
 }
 
-/** Null while the broker has nothing. Faults of the operator are logged for the operator. */
+/** Null while the broker has no account. Faults of the operator are logged. */
 async function askForGrant(
   context: ConfirmContext,
   attempt: AttemptRow,
@@ -70,7 +70,7 @@ async function askForGrant(
   }
 }
 
-/** Parameters of a callback become hosts and paths of requests, so they have to look like the provider's. */
+/** Checks the form of a callback's parameters, because they become hosts and paths of requests. */
 function requireForms(provider: ProviderManifest, fields: ConnectionFields): void {
   const wrong = fieldProblem(provider, fields);
   if (wrong === null) return;
@@ -78,7 +78,7 @@ function requireForms(provider: ProviderManifest, fields: ConnectionFields): voi
   throw new AuthorizationRefusedError(message, "invalid_field");
 }
 
-/** The address where the code is exchanged may depend on a parameter: NetSuite's account. */
+/** The address of the token request may depend on a parameter: NetSuite's account. */
 function requireNeeded(provider: ProviderManifest, fields: ConnectionFields): void {
   const needed = provider.auth.kind === "oauth" ? fieldsNeeded(provider.auth) : [];
   const missing = needed.find((name) => !Object.hasOwn(fields, name));
@@ -129,7 +129,7 @@ async function askBroker(
   return fromBroker(provider, await broker.getAccount(target, connectionId));
 }
 
-/** The broker's account in the terms of the provider's manifest. */
+/** The broker's account in the form of the provider's manifest. */
 export function fromBroker(provider: ProviderManifest, account: BrokerAccount): FreshGrant {
   const { accessToken, expiresAt, raw, config } = account;
   const { auth } = provider;

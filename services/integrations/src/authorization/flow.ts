@@ -18,7 +18,7 @@ import type { AttemptContext } from "./prepare-attempt.ts";
 import { brokerIntegration } from "../connections/broker-integration.ts";
 import { chooseWay, findApplication } from "./ways.ts";
 
-/** Begins attempts; renews and takes back what they have brought, at the broker or the provider itself. */
+/** Begins attempts, and renews and revokes access, at the broker or the provider itself. */
 export function createAuthorizationFlow(context: AttemptContext): AuthorizationFlow {
   const { faults } = context;
   return {
@@ -90,7 +90,7 @@ async function revoke(
   await revokeTokens(context.providerHttp, oauthTarget(context, connection), credentials);
 }
 
-/** A refusal as who keeps the connection has to see it: the person's, the operator's, or another one. */
+/** Sorts a refusal by who can fix it: the person, the operator, or nobody. */
 function explainRefusal(provider: ProviderManifest, error: unknown): unknown {
   if (!(error instanceof AuthorizationRefusedError)) return error;
   const { message, code, isConsentOver } = error;
@@ -98,7 +98,7 @@ function explainRefusal(provider: ProviderManifest, error: unknown): unknown {
   return judgeRefusal(provider, error);
 }
 
-/** Who is asked about a connection, as faults are told of. */
+/** The service that is asked about a connection, as fault logs name it. */
 function askedFor({ provider, brokerConnectionId }: AuthorizedConnection): string {
   return brokerConnectionId === null ? provider.id : brokerIntegration(provider);
 }

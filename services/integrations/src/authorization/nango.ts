@@ -15,15 +15,15 @@ import {
 
 /** The address and the key of the broker. */
 export interface BrokerOptions {
-  /** The base URL of Nango's API, without a slash at the end. */
+  /** The base URL of Nango's API, without a trailing slash. */
   baseUrl: string;
   secretKey: string;
 }
 
-/** The broker's name for the provider client, which judges addresses by it. */
+/** The broker's name in the provider client, which applies address rules by it. */
 export const BROKER_ID = "nango";
 
-/** The company and the integration of a call of the broker. */
+/** The company and the integration of a call to the broker. */
 export interface BrokerTarget {
   companyId: string;
   /** The integration's id at the broker. */
@@ -38,7 +38,7 @@ export interface BrokerAccount {
   expiresAt: Date | null;
   /** The provider's token answer. */
   raw: unknown;
-  /** Further facts that the broker noted: parameters of the callback, and entries of the person. */
+  /** Further facts from the broker: parameters of the callback, and the person's entries. */
   config: Readonly<Record<string, unknown>>;
 }
 
@@ -48,10 +48,11 @@ export interface Broker {
    * Returns the address of a page where a person connects an account; the new connection carries the attempt's tag.
    */
   createConnectLink(target: BrokerTarget, attemptId: string): Promise<string>;
-  /** Lists the connections of an attempt: one for each time that somebody has finished there. */
+  /** Lists the connections of an attempt: one for each time that somebody has finished at the broker. */
   findConnections(target: BrokerTarget, attemptId: string): Promise<readonly string[]>;
   /**
-   * Returns an account, renewed where `renew` says so.
+   * Returns an account, renewed when `renew` says so.
+   *
    * @throws AuthorizationRefusedError when the broker no longer has the account, or cannot renew it
    */
   getAccount(
@@ -71,7 +72,7 @@ const listAnswer = z.object({
     z.object({
       connection_id: z.string().min(1),
       provider_config_key: z.string(),
-      // Null for a connection without tags; absent where the installation knows none.
+      // Null for a connection without tags; absent when the installation knows none.
       tags: z.record(z.string(), z.string()).nullish(),
     }),
   ),
@@ -87,10 +88,10 @@ const accountAnswer = z.object({
 });
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** The tag with the attempt that a connection at the broker comes from. */
+/** The tag that contains the attempt of a connection at the broker. */
 const ATTEMPT_TAG = "end_user_id";
 
-/** A call of the broker. */
+/** A call to the broker. */
 interface Call {
   method: "GET" | "POST" | "DELETE";
   path: string;
@@ -98,7 +99,10 @@ interface Call {
   body?: unknown;
 }
 
-/** Speaks to Nango (its `docs/spec.yaml`). All errors are AppErrors UPSTREAM_ERROR but those named. */
+/**
+ * Creates a client of Nango's API (its `docs/spec.yaml`). Errors are AppErrors UPSTREAM_ERROR unless
+ * others are named.
+ */
 export function createBroker(http: ProviderHttp, options: BrokerOptions): Broker {
   return new NangoBroker(http, options);
 }
@@ -130,7 +134,7 @@ class NangoBroker implements Broker {
     const call: Call = { method: "GET", path: "/connections", query };
     const { connections } = await this.#read(target, listAnswer, call, listFailure);
     if (connections.some(({ tags }) => tags === undefined)) throw withoutTags();
-    // An installation that does not know the filter answers with the connections of everybody.
+    // An installation that does not know the filter answers with everybody's connections.
     return connections
       .filter(({ tags }) => tags?.[ATTEMPT_TAG] === attemptId)
       .filter((each) => each.provider_config_key === target.integration)

@@ -16,11 +16,11 @@ import { createTokenFetch } from "./token-exchange.ts";
 export interface OAuthApplication {
   clientId: string;
   clientSecret: string;
-  /** Takes the place of scheme and host of the manifest's addresses: tests, a provider's sandbox. */
+  /** Replaces scheme and host of the manifest's addresses, for tests or a provider's sandbox. */
   oauthBaseUrl?: string | undefined;
 }
 
-/** A provider that the embedded client speaks to, for one company. */
+/** A provider and a company for which the embedded client asks it. */
 export interface OAuthTarget {
   companyId: string;
   provider: ProviderManifest;
@@ -29,29 +29,29 @@ export interface OAuthTarget {
   fields: ConnectionFields;
 }
 
-/** What a provider hands out. */
+/** The tokens that a provider grants. */
 export interface OAuthGrant {
   credentials: Credentials;
-  /** When the access token ends; null when the provider does not say. */
+  /** The end of the access token; null when the provider does not say. */
   expiresAt: Date | null;
-  /** Fields of the manifest that the answer brought. */
+  /** Fields of the manifest that the answer contained. */
   fields: Record<string, string>;
 }
 
-/** A person is sent to a provider and comes back to `callbackUrl`. */
+/** A person's way to a provider and back to `callbackUrl`. */
 export interface OAuthJourney {
   state: string;
   callbackUrl: string;
-  /** Proof key; null where the provider refuses it. */
+  /** The proof key; null when the provider refuses it. */
   codeVerifier: string | null;
 }
 
-/** Whether a proof key goes along (RFC 7636). */
+/** Whether a proof key is sent (RFC 7636). */
 export function usesProofKey({ pkce = true }: OAuthAuth): boolean {
   return pkce;
 }
 
-/** The address that a person is sent to. */
+/** The address at the provider for the person. */
 export async function authorizationUrl(
   target: OAuthTarget,
   journey: OAuthJourney,
@@ -78,11 +78,11 @@ export async function authorizationUrl(
 }
 
 /**
- * Exchanges the code that a person came back with.
+ * Exchanges the code with which a person came back.
  *
- * @param query the parameters of the way back
- * @throws AuthorizationRefusedError for what the provider or the check refuses, AppError UPSTREAM_ERROR
- *   when the provider gives no answer
+ * @param query the parameters of the callback
+ * @throws AuthorizationRefusedError for a refusal of the provider or of the check
+ * @throws AppError UPSTREAM_ERROR when the provider gives no answer
  */
 export async function exchangeCode(
   http: ProviderHttp,
@@ -92,9 +92,9 @@ export async function exchangeCode(
 ): Promise<OAuthGrant> {
   const url = new URL(journey.callbackUrl);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-  // Without an issuer in the manifest there is nothing to compare with.
+  // A manifest without an issuer gives nothing to compare `iss` with.
   if (target.auth.issuer === undefined) url.searchParams.delete("iss");
-  // Where the token is asked for may depend on what came back: NetSuite's account.
+  // The address of the token request may depend on a parameter of the callback: NetSuite's account.
   const brought = callbackFields(target.auth, query);
   const full = { ...target, fields: { ...target.fields, ...brought } };
   try {
@@ -110,13 +110,13 @@ export async function exchangeCode(
   }
 }
 
-/** What else was known is of another account, perhaps: nothing of it goes into the new one. */
+/** Only the named fields are kept. The others may belong to another account. */
 function pickFields(fields: ConnectionFields, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
 }
 
 /**
- * Renews an access token; the refresh token may be another one afterwards.
+ * Renews an access token; the provider may replace the refresh token too.
  *
  * @throws AuthorizationRefusedError, AppError UPSTREAM_ERROR
  */
@@ -134,9 +134,9 @@ export async function refreshTokens(
 }
 
 /**
- * openid-client's view of a provider.
+ * openid-client's configuration of a provider.
  *
- * @throws AppError BAD_REQUEST naming a field which an address needs
+ * @throws AppError BAD_REQUEST naming a field that an address needs
  */
 export function configure(http: ProviderHttp, target: OAuthTarget): oauth.Configuration {
   const { companyId, provider, auth, application, fields } = target;
@@ -144,7 +144,7 @@ export function configure(http: ProviderHttp, target: OAuthTarget): oauth.Config
   const endpoint = (pattern: Pattern): string => oauthEndpoint(pattern, fields, oauthBaseUrl);
   const tokenUrl = endpoint(auth.tokenUrl);
   const { issuer = new URL(tokenUrl).origin, revokeRequest } = auth;
-  // Patterns of requests that are the manifest's own may name more than fields.
+  // A manifest's own revocation request may need more than fields, so its pattern is not filled here.
   const revokeUrl = revokeRequest === undefined ? auth.revokeUrl : undefined;
   const config = new oauth.Configuration(
     {
@@ -159,15 +159,15 @@ export function configure(http: ProviderHttp, target: OAuthTarget): oauth.Config
       ? clientSecretBasic(clientSecret)
       : oauth.ClientSecretPost(clientSecret),
   );
-  // Only an address that the operator has set can be http: the way out judges all others.
+  // Only the operator can set an http address; the provider client checks all others.
   oauth.allowInsecureRequests(config);
   config[oauth.customFetch] = createTokenFetch(http, { companyId, provider: provider.id });
   return config;
 }
 
 /**
- * The client by HTTP basic (RFC 6749, 2.3.1). Characters that need no encoding stay as they are, unlike in
- * the library's own: not every provider decodes them.
+ * Client authentication by HTTP basic (RFC 6749, 2.3.1). Unlike the library's own, it encodes only
+ * characters that need it, because not every provider decodes them.
  */
 function clientSecretBasic(clientSecret: string): oauth.ClientAuth {
   return (_server, { client_id: clientId }, _body, headers) => {
@@ -194,14 +194,14 @@ function readGrant(
   };
 }
 
-/** The fields that a token answer brings, by their places in it. */
+/** The fields of a token answer, by their paths. */
 export function readFields(auth: OAuthAuth, answer: unknown): Record<string, string> {
   return textsOf(
     Object.entries(auth.tokenFields ?? {}).map(([name, path]) => [name, readPath(answer, path)]),
   );
 }
 
-/** The fields that came with the way back, by the names of their parameters. */
+/** The fields of a callback, by the names of their parameters. */
 export function callbackFields(
   auth: OAuthAuth,
   params: Readonly<Record<string, unknown>>,

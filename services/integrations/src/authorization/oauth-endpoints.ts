@@ -2,14 +2,14 @@ import { fill, placeholdersOf } from "@workflow/catalog";
 import type { ConnectionFields, OAuthAuth, Pattern } from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
 
-/** What may stand in a host name, as a field of a tenant's: no slash, colon, at sign or space. */
+/** A tenant's field that is safe in a host name: no slash, colon, at sign or space. */
 const FIELD = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/;
 
 /**
  * One of the addresses of a provider's authorization server.
  *
- * @param baseUrl the operator's `<PROVIDER>_OAUTH_BASE_URL`, which takes the place of scheme and host
- * @throws AppError BAD_REQUEST that names a field which the address needs
+ * @param baseUrl the operator's `<PROVIDER>_OAUTH_BASE_URL`, which replaces scheme and host
+ * @throws AppError BAD_REQUEST that names a field that the address needs
  */
 export function oauthEndpoint(
   pattern: Pattern,
@@ -20,7 +20,7 @@ export function oauthEndpoint(
   return baseUrl === undefined ? url : rebase(url, baseUrl);
 }
 
-/** The fields that addresses need, whether they are known before or come with the way back. */
+/** The fields that addresses need, whether they are known before or come with the callback. */
 export function fieldsNeeded({ authorizeUrl, tokenUrl }: OAuthAuth): string[] {
   return [...new Set([...placeholdersOf(authorizeUrl), ...placeholdersOf(tokenUrl)])];
 }
@@ -38,7 +38,7 @@ function requireFields(pattern: Pattern, fields: ConnectionFields): Record<strin
   );
 }
 
-/** Keeps path and query. */
+/** Replaces scheme and host of a URL; path and query stay. */
 export function rebase(url: string, baseUrl: string): string {
   const { pathname, search } = new URL(url);
   return `${baseUrl.replace(/\/+$/, "")}${pathname}${search}`;

@@ -4,7 +4,7 @@ import * as oauth from "openid-client";
 import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 import { callErrorIn } from "./token-exchange.ts";
 
-/** What may go well later, whatever the status (RFC 6749, 4.1.2.1; RFC 8628, 3.5; Slack's names of it). */
+/** Codes of errors that may pass, whatever the status (RFC 6749, 4.1.2.1; RFC 8628, 3.5; Slack's names). */
 const TRANSIENT: ReadonlySet<string> = new Set([
   "temporarily_unavailable",
   "server_error",
@@ -17,10 +17,10 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "request_timeout",
 ]);
 
-/** Statuses of a server that has no such address: the base URL that is set leads elsewhere. */
+/** Statuses of a server without such a path: the configured base URL is wrong. */
 const NO_SUCH_ADDRESS: readonly number[] = [404, 405, 410];
 
-/** What an authorization server's own error code says. */
+/** The refusal that an authorization server's error code means. */
 export function refusalOf(
   name: string,
   said: string,
@@ -31,13 +31,13 @@ export function refusalOf(
   return new AuthorizationRefusedError(`${name} refused it: ${code}.`, code, options);
 }
 
-/** A code that is shown to people and sent along: nothing but words. */
+/** The form of a code that may be shown and passed on: letters, digits and a few signs. */
 const CODE = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /**
- * What went wrong between the embedded client and a provider: an AuthorizationRefusedError, or an
- * AppError UPSTREAM_ERROR for what may go well later. No text of the provider gets into the message but
- * its code, as it may repeat what it was sent.
+ * The error between the embedded client and a provider: an AuthorizationRefusedError, or an AppError
+ * UPSTREAM_ERROR when a later try may succeed. The message has the provider's code and none of its
+ * text, which may repeat what was sent.
  */
 export function explainOAuthError(
   { name }: ProviderManifest,
@@ -68,7 +68,7 @@ function explainClientError(
   name: string,
   error: oauth.ClientError,
 ): AuthorizationRefusedError | AppError {
-  // A parameter of the way back that does not fit: another state, another issuer, no code.
+  // A parameter of the callback does not fit: another state, another issuer, or no code.
   if (error.code === "OAUTH_INVALID_RESPONSE" && error.cause instanceof Error) {
     const cause = error.cause.cause;
     if (typeof cause === "object" && cause !== null && "parameters" in cause) {

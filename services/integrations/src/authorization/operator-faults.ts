@@ -5,21 +5,21 @@ import type { Logger } from "pino";
 import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 
 /**
- * The installation's own settings keep it from asking a provider or the broker. No company is to blame:
- * it counts like an answer that does not come, until the operator has mended it.
+ * A setting of the installation prevents questions to a provider or the broker. No company is to blame,
+ * so the fault counts like a missing answer until the operator has fixed it.
  */
 export class OperatorFaultError extends AppError {
-  /** What the operator has to look at: `STRIPE_CLIENT_SECRET`. Never its value. */
+  /** The setting to check, such as `STRIPE_CLIENT_SECRET`; never its value. */
   readonly setting: string;
 
-  /** @param message public: names no value of a setting */
+  /** @param message a public text without the value of a setting */
   constructor(setting: string, message: string, options: { cause?: unknown } = {}) {
     super("UPSTREAM_ERROR", message, options);
     this.setting = setting;
   }
 }
 
-/** The operator has taken a setting away: passes as soon as it is back. */
+/** The operator has removed a setting. The fault ends as soon as the setting is back. */
 export function settingMissing(providerName: string, setting: string): OperatorFaultError {
   return new OperatorFaultError(
     setting,
@@ -27,7 +27,7 @@ export function settingMissing(providerName: string, setting: string): OperatorF
   );
 }
 
-/** A refusal of our own application, as the operator's fault that it is; any other error as it was. */
+/** Turns a refusal of our own application into the operator's fault; other errors stay as they are. */
 export function judgeRefusal({ id, name }: ProviderManifest, error: unknown): unknown {
   if (!(error instanceof AuthorizationRefusedError) || !error.isApplicationRefused) return error;
   const setting = providerSettingName(id, "CLIENT_SECRET");
@@ -36,17 +36,17 @@ export function judgeRefusal({ id, name }: ProviderManifest, error: unknown): un
 }
 
 /**
- * Tells the operator of such faults, once for each until it has passed. Who is asked is named by the provider's
- * id, or by what the broker calls the provider.
+ * Logs such faults for the operator, each once until it has passed. The asked service is named by the
+ * provider's id, or by the broker's name of the provider.
  */
 export interface OperatorFaults {
-  /** Errors of other kinds are passed over. */
+  /** Logs a fault of the operator; other errors are ignored. */
   note(error: unknown, asked: string): void;
-  /** The provider has given tokens, or the broker an account. */
+  /** Notes that the provider has given tokens, or the broker an account. */
   passed(asked: string): void;
 }
 
-/** Remembers, in this process, what the operator has been told. */
+/** A log that remembers, in this process, which faults it has logged. */
 export function createOperatorFaults(logger: Logger): OperatorFaults {
   const told = new Map<string, Set<string>>();
   return {

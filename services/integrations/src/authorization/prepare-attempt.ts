@@ -22,44 +22,45 @@ import { sealVerifier } from "./sealed-verifier.ts";
 import { chooseWay } from "./ways.ts";
 import type { WaySettings } from "./ways.ts";
 
-/** What attempts are made with. */
+/** The dependencies of new attempts. */
 export interface AttemptContext {
   database: Database;
   writes: CompanyWrites;
   ring: KeyRing;
   providerHttp: ProviderHttp;
-  /** Null where none is set up. */
+  /** Null without a broker. */
   broker: Broker | null;
-  /** Told of what is the operator's fault. */
+  /** Logs faults of the operator. */
   faults: OperatorFaults;
   settings: WaySettings;
 }
 
-/** What an attempt is about. */
+/** The connection of a new attempt, and its options. */
 export interface AttemptPlan extends ConnectionKey {
   provider: ProviderManifest;
-  /** What is known of the account before: fields that the provider's addresses may need. */
+  /** Known fields of the account that the provider's addresses may need. */
   fields: ConnectionFields;
-  /** Checked by `parseRedirectUrl`. */
+  /** The address for the person afterwards, checked by `parseRedirectUrl`; null without one. */
   redirectUrl: string | null;
-  /** Where people reach the gateway. */
+  /** The public origin of the gateway. */
   publicOrigin: string;
   begunBy: Beginner;
 }
 
-/** An attempt that only has to be stored. */
+/** An attempt that is ready to be stored. */
 export interface PreparedAttempt {
   authUrl: string;
   attempt: NewAttempt;
 }
 
-/** A person has so long; afterwards the attempt is abandoned (the contract's "abandoned"). */
+/** The time that a person has. The attempt is abandoned afterwards (the contract's "abandoned"). */
 export const ATTEMPT_LIFE_MS = 24 * 60 * 60_000;
-/** Attempts of one company that may be open at the same time. */
+/** The limit of one company's open attempts. */
 const OPEN_ATTEMPTS_MAX = 100;
 
 /**
- * Makes an attempt without storing it: asks the broker, where there is one, whether it can be made.
+ * Prepares an attempt without storing it, and checks with the broker, if there is one, that it can
+ * begin.
  *
  * @throws AppError BAD_REQUEST (the provider, a missing setting or field), RATE_LIMITED, UPSTREAM_ERROR
  */
@@ -89,7 +90,7 @@ export async function prepareAttempt(
     lifeMs: ATTEMPT_LIFE_MS,
   };
   if (way.kind === "broker") {
-    // Its link holds for half an hour and is made anew when the person comes; this one only shows
+    // A link is valid for half an hour and is created again when the person comes. This one only shows
     // that the broker answers and knows the provider.
     await requireBroker(context).createConnectLink({ companyId, integration: way.integration }, id);
     return { authUrl: `${origin}/connect/${token}`, attempt };
@@ -106,10 +107,10 @@ export async function prepareAttempt(
 }
 
 /**
- * Stores an attempt, which takes the place of an earlier one of its connection. The transaction must hold
- * the lock of the company's connections.
+ * Stores an attempt, which replaces an earlier one of its connection. The transaction must hold the
+ * lock of the company's connections.
  *
- * @throws AppError RATE_LIMITED when too many others have come in between
+ * @throws AppError RATE_LIMITED when too many other attempts began meanwhile
  */
 export async function storeAttempt(
   transaction: Transaction,
@@ -120,12 +121,12 @@ export async function storeAttempt(
   await insertAttempt(transaction, attempt);
 }
 
-/** What is kept of who began an attempt. */
+/** The stored facts about who began an attempt. */
 export function beginnerOf({ type, id, name }: Principal): Beginner {
   return { type, id, ...(name === undefined ? {} : { name }) };
 }
 
-/** The broker; a way through it is only chosen where there is one. */
+/** The broker. A way through the broker is chosen only when there is one. */
 export function requireBroker({ broker }: Pick<AttemptContext, "broker">): Broker {
   if (broker === null) throw new Error("A way through the broker was chosen without one.");
   return broker;
@@ -140,10 +141,10 @@ async function requireRoom(database: Queryable, key: ConnectionKey): Promise<voi
   });
 }
 
-/** Places become free when people go on, or after a day. */
+/** The time to retry after: places become free when people finish, or after a day. */
 const ROOM_AFTER_MS = 10 * 60_000;
 
-/** They become hosts of requests, so they are judged before anybody is sent anywhere. */
+/** Checks the form of the fields before the person goes anywhere, because they become hosts of requests. */
 function requireFieldForms(provider: ProviderManifest, fields: ConnectionFields): void {
   const wrong = fieldProblem(provider, fields);
   if (wrong === null) return;

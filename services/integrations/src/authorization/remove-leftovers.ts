@@ -13,30 +13,31 @@ import {
 import type { LeftoverRow } from "../store/broker-leftovers.ts";
 import type { Broker } from "./nango.ts";
 
-/** What removing leftovers at the broker needs. */
+/** The dependencies of the removal. */
 export interface LeftoverContext {
   database: Database;
-  /** Null where none is set up: leftovers wait until one is. */
+  /** Null without a broker; leftovers wait until there is one. */
   broker: Broker | null;
   logger: Logger;
 }
 
 const ROUND_EVERY_MS = 15_000;
-/** A company whose accounts can't be removed has a fifth of each round at most. */
+/** Limits of one round. A company whose accounts can't be removed has at most a fifth of it. */
 const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
-/** The pause between polls of an open attempt. So an abandoned one is noticed this much later at most. */
+/** The pause between polls of an open attempt, and so the longest delay until an abandoned one is noticed. */
 const OPEN_PAUSE_MS = 5 * 60_000;
 const PAUSES = { firstMs: 30_000, maxMs: 6 * 60 * 60_000 } as const;
 /**
- * Most removals of one attempt in a turn, far below its lease: a link can be followed any number of times.
+ * The limit of one attempt's removals in a turn, far below the turn's lease: a link can be followed any
+ * number of times.
  */
 const REMOVALS_MAX = 10;
 /** About three days with these pauses. */
 const TRIES_MAX = 20;
 
 /**
- * Removes accounts that people have connected at the broker for attempts which ended without them: the person
- * never came back, or connected a second one. Each removal is tried until the broker has done it.
+ * Removes accounts at the broker whose attempts ended without them: the person never came back, or
+ * connected a second account. Each removal is retried until the broker has done it.
  */
 export function startLeftoverRemoval(
   { broker, ...context }: LeftoverContext,
@@ -84,8 +85,8 @@ async function removeOne(
 }
 
 /**
- * Removes some of the accounts that no connection of the company uses; returns how many, and how many are
- * left.
+ * Removes some of the accounts that no connection of the company uses. Returns the numbers of removed
+ * and remaining ones.
  */
 async function removeAccounts(
   { database, broker }: LeftoverContext & { broker: Broker },
@@ -101,7 +102,7 @@ async function removeAccounts(
   return { removed: turn.length, left: unused.length - turn.length };
 }
 
-/** Public messages of ours only: they hold no credential. */
+/** Only our public messages, which contain no credential, are shown. */
 function explain(error: unknown): string {
   return isAppError(error) ? error.message : "An internal error occurred.";
 }

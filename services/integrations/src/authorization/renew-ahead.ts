@@ -9,18 +9,18 @@ import { listEndingConnections, postponeRenewal } from "../store/connection-rene
 import type { EndingConnection } from "../store/connection-renewals.ts";
 
 const ROUND_EVERY_MS = 20_000;
-/** Earlier than whoever uses a connection renews it, so that steps seldom wait for a provider. */
+/** Earlier than the renewal by a connection's users, so that steps seldom wait for a provider. */
 const AHEAD_MS = 15 * 60_000;
-/** A provider may give tokens that end at once: they are no reason to ask it again without a pause. */
+/** The pause after a renewal, even when a provider's tokens end at once. */
 const REST_MS = 60_000;
-/** Ten at once in a process; a company whose provider hangs holds up two of them. */
+/** Limits of one round of a process. A company whose provider hangs occupies at most two of ten places. */
 const TURN = { aheadMs: AHEAD_MS, restMs: REST_MS, limit: 10, perCompany: 2 };
-/** Short, as another replica may have the key that this one lacks. */
+/** A short pause, because another replica may have the key that this one lacks. */
 const UNREADABLE_MS = 60_000;
-/** The longest pause, also of what ends in months: a day fits the database's integers. */
+/** The longest pause, even for credentials that end in months; a day fits the database's integers. */
 const LONGEST_PAUSE_MS = 24 * 60 * 60_000;
 
-/** Renews credentials before they end, of all companies, also of connections that nobody uses. */
+/** Renews the credentials of all companies before they end, even those of unused connections. */
 export function startRenewals(context: RenewContext & { logger: Logger }, scope: Scope): void {
   scope.loop({
     name: "connection-renewals",
@@ -29,13 +29,14 @@ export function startRenewals(context: RenewContext & { logger: Logger }, scope:
     run: async () => {
       const ending = await listEndingConnections(context.database, TURN);
       await Promise.all(ending.map((each) => renewOne(context, each)));
-      // Each has a pause, a lease, or other credentials or another status now, so it is not listed again.
+      // Every listed connection now has a pause, a lease, new credentials or another status, so the
+      // next list differs.
       return ending.length === 0 ? undefined : "again";
     },
   });
 }
 
-/** Another replica may be faster; then nothing is left to do. */
+/** Renews one connection, unless another replica was faster. */
 async function renewOne(
   context: RenewContext & { logger: Logger },
   ending: EndingConnection,
@@ -50,22 +51,26 @@ async function renewOne(
   }
 }
 
-/** Null when it is not to be renewed. What is left as it is gets a pause: else it would come first for ever. */
+/**
+ * Null when there is nothing to renew. An unchanged connection gets a pause; otherwise it would come
+ * first for ever.
+ */
 async function openRenewable(
   context: RenewContext,
   ending: EndingConnection,
 ): Promise<OpenConnection | null> {
   try {
     const connection = await openConnection(context, ending);
-    // Renewed since it was listed: once more would spend a refresh token, and nothing has ended.
+    // The connection was renewed since it was listed. A second renewal would only spend a refresh
+    // token.
     const { status, version, expiresAt } = connection;
     const isOpen = status === "active" || status === "error";
     if (!isOpen || version !== ending.version) return null;
     const isOAuth = requireManifest(connection).auth.kind === "oauth";
     const endsInMs = expiresAt === null ? 0 : expiresAt.getTime() - Date.now();
     if (isOAuth && (isRenewable(connection) || endsInMs <= 0)) return connection;
-    // Whatever the broker says of its end: what authorizes a bank is not renewed. What has nothing to be
-    // renewed by is good until its end, and expired then.
+    // The authorization of a bank is never renewed, whatever end the broker reports. Credentials that
+    // can't be renewed are valid until their end, and then expired.
     const pauseMs = isOAuth ? Math.min(endsInMs, LONGEST_PAUSE_MS) : LONGEST_PAUSE_MS;
     await postponeRenewal(context.database, ending, pauseMs);
     return null;

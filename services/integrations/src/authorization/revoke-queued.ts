@@ -17,7 +17,7 @@ import {
 } from "../store/revocations.ts";
 import type { RevocationRow } from "../store/revocations.ts";
 
-/** What access is taken back with. */
+/** The dependencies of revocations. */
 export interface RevocationContext {
   database: Database;
   ring: KeyRing;
@@ -26,13 +26,13 @@ export interface RevocationContext {
 }
 
 const ROUND_EVERY_MS = 15_000;
-/** A company whose provider hangs has a fifth of each round at most. */
+/** Limits of one round. A company whose provider hangs has at most a fifth of it. */
 const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
 const PAUSES = { firstMs: 30_000, maxMs: 6 * 60 * 60_000 } as const;
-/** About three days with these pauses; tokens that nobody took back end by themselves later. */
+/** About three days with these pauses; tokens that were not revoked end by themselves later. */
 const TRIES_MAX = 20;
 
-/** Takes access of ended connections back, again and again until the provider or broker has done it. */
+/** Revokes the access of ended connections, with retries until the provider or broker has done it. */
 export function startRevocations(context: RevocationContext, scope: Scope): Pick<Loop, "wake"> {
   const { wake } = scope.loop({
     name: "revocations",
@@ -53,13 +53,13 @@ async function revokeOne(context: RevocationContext, row: RevocationRow): Promis
   const provider = findProvider(row.provider);
   const facts = { company: companyId, connection: connectionId, provider: row.provider, tries };
   if (provider === undefined) {
-    // A version that knows the provider takes it back; nobody but the operator can bring that about.
+    // Only a version that knows the provider can revoke the access, so the operator has to act.
     logger.warn(facts, "access is not taken back: the catalog does not know the provider");
     const error = "The catalog does not know the provider.";
     return postponeRevocation(database, row, { pauseMs: PAUSES.maxMs, error });
   }
   try {
-    // What is at the broker is of one connection; a provider ends all access of the account.
+    // The broker revokes a single connection, but a provider ends all access of the account.
     if (brokerConnectionId === null && (await isAccountInUse(database, row))) {
       logger.info(facts, "access is not taken back: a connection uses the account");
       return await deleteRevocation(database, row);
@@ -92,7 +92,7 @@ async function credentialsOf(
   });
 }
 
-/** Public messages of ours only: they hold no credential. */
+/** Only our public messages, which contain no credential, are shown. */
 function explain(error: unknown): string {
   if (isAppError(error)) return error.message;
   if (error instanceof AuthorizationRefusedError) return error.message;

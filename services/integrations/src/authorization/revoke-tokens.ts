@@ -9,7 +9,7 @@ import { rebase } from "./oauth-endpoints.ts";
 import { createTokenFetch } from "./token-exchange.ts";
 
 /**
- * Takes tokens back (RFC 7009, or as the manifest says); without a place for it nothing happens.
+ * Revokes tokens (RFC 7009, or the manifest's own request). Does nothing for a manifest without either.
  *
  * @throws AuthorizationRefusedError, AppError UPSTREAM_ERROR
  */
@@ -19,7 +19,7 @@ export async function revokeTokens(
   credentials: Credentials,
 ): Promise<void> {
   const { revokeUrl, revokeRequest } = target.auth;
-  // The refresh token stands for all that came from it, and it lives on when the access token ends.
+  // The refresh token stands for all tokens made from it, and outlives the access token.
   const token = credentials["refreshToken"] ?? credentials["accessToken"];
   if (revokeUrl === undefined || token === undefined) return;
   try {

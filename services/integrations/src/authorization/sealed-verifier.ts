@@ -4,7 +4,7 @@ import type { KeyRing } from "@workflow/sealing";
 import type { AttemptRow } from "../store/authorization-attempts.ts";
 import type { NewAttempt } from "../store/open-attempts.ts";
 
-/** Encrypts the proof key of an attempt under its company's key: it opens nowhere else. */
+/** Encrypts the proof key of an attempt under its company's key. It can be decrypted for no other attempt. */
 export async function sealVerifier(
   { database, ring }: { database: Database; ring: KeyRing },
   { id, companyId }: Pick<AttemptRow, "id" | "companyId">,
@@ -15,7 +15,11 @@ export async function sealVerifier(
   return { companyKeyId: companyKey.id, sealed };
 }
 
-/** Decrypts the proof key of an attempt; null where it has none. Throws as `openCredentials` does. */
+/**
+ * Decrypts the proof key of an attempt; null without one.
+ *
+ * @throws as `openCredentials`
+ */
 export async function openVerifier(ring: KeyRing, attempt: AttemptRow): Promise<string | null> {
   const { id, companyId, sealedVerifier, companyKeyId, kekId, wrappedKey } = attempt;
   if (sealedVerifier === null || companyKeyId === null || kekId === null || wrappedKey === null) {

@@ -1,25 +1,26 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * Questions about the same thing, asked one after the other with a pause in between. Callers that arrive
- * meanwhile share the next one. So each gets an answer to a question that began after it came.
+ * Asks questions about the same key one after the other, with a pause in between. Callers that arrive
+ * meanwhile share the next question. So each caller gets an answer to a question that began after its
+ * arrival.
  */
 export class SharedAsks<Answer> {
-  /** Questions that have not begun. */
+  /** Questions that wait for their turn. */
   readonly #next = new Map<string, Promise<Answer>>();
   /** Resolved a pause after the end of the latest question. */
   readonly #rested = new Map<string, Promise<void>>();
   readonly #pauseMs: number;
 
-  /** @param pauseMs from the end of one question to the beginning of the next, in milliseconds */
+  /** @param pauseMs the pause from the end of one question to the beginning of the next, in milliseconds */
   constructor(pauseMs: number) {
     this.#pauseMs = pauseMs;
   }
 
   /**
-   * The answer to the next question about `key`. All who share it get its error, too.
+   * The answer to the next question about `key`. All callers that share it get its error too.
    *
-   * @param question asked only where none is waiting
+   * @param question asked only when no other one waits
    */
   ask(key: string, question: () => Promise<Answer>): Promise<Answer> {
     const waiting = this.#next.get(key);

@@ -7,17 +7,18 @@ import type { AttemptRow } from "../store/authorization-attempts.ts";
 import { queueRevocation, queueUnusedGrant } from "../store/revocations.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
 
-/** By which request a callback came. */
+/** The request by which a callback came. */
 export type CallbackOrigin = Pick<AuditCaller, "requestId" | "client">;
 
-/** The attempt, or its connection, is over: nothing of the transaction may stay. */
+/** Thrown to roll the transaction back when the attempt or its connection has ended. */
 class AttemptOverError extends Error {
   override readonly name = "AttemptOverError";
 }
 
 /**
- * Stores what came of an attempt, which ends with it: the connection is active from now on, and what it had
- * before is taken back unless it is of the same account. False when the attempt or its connection was over before; what was granted is then taken back.
+ * Stores the granted access and completes the attempt. The connection is active from now on. Its former
+ * access is revoked unless it is for the same account. False when the attempt or its connection had
+ * ended; the granted access is revoked then.
  */
 export async function storeGrant(
   context: AttemptContext & { audit: AuditTrail },
@@ -29,7 +30,7 @@ export async function storeGrant(
   try {
     await context.database.transaction(async (transaction) => {
       if (!(await completeAttempt(transaction, attempt))) throw new AttemptOverError();
-      // Access of the account before, which nobody could take back later.
+      // The former account's access can't be revoked later, so it is queued now.
       await queueRevocation(transaction, attempt);
       const row = await changeConnection(transaction, attempt, "authorized", {
         credentials,
@@ -61,7 +62,7 @@ export async function storeGrant(
   return true;
 }
 
-/** The person who comes back is not known: who began the attempt stands for it. */
+/** The person who comes back is unknown, so the audit log names who began the attempt. */
 function callerOf({ companyId, begunBy }: AttemptRow, origin: CallbackOrigin): AuditCaller {
   return { ...origin, identity: { companyId, principal: begunBy } };
 }

@@ -17,18 +17,18 @@ import {
 } from "../store/event-subscriptions.ts";
 import type { DueSubscription } from "../store/event-subscriptions.ts";
 
-/** What providers are asked with. */
+/** The dependencies of subscriptions. */
 export interface SubscribeContext {
   database: Database;
   access: ConnectionAccessCache;
   providerHttp: ProviderHttp;
-  /** What the operator set for each provider, by its id. */
+  /** The operator's settings of each provider, by its id. */
   providers: ReadonlyMap<string, ProviderSettings>;
   logger: Logger;
 }
 
 const ROUND_EVERY_MS = 20_000;
-/** Ten at once in a process; the lease is longer than renewing an access and asking take. */
+/** Limits of one round of a process. The lease is longer than a renewal and a question take. */
 const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
 const PAUSES = { firstMs: 60_000, longestMs: 6 * 60 * 60_000 };
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -36,8 +36,8 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 const MESSAGE_CHARS_MAX = 500;
 
 /**
- * Asks providers for the events of active connections, where their manifests say that they have to be asked and
- * the operator has said where to. What fails is noted and tried again; the connection stays as it is.
+ * Asks providers to send the events of active connections. This needs a manifest with a subscription,
+ * and the operator's target address. A failure is noted and retried; the connection stays as it is.
  */
 export function startSubscriptions(context: SubscribeContext, scope: Scope): void {
   const { database, providers, logger } = context;
@@ -72,7 +72,7 @@ async function subscribe(context: SubscribeContext, due: DueSubscription): Promi
   logger.warn({ company, connection, provider, problem }, "a provider does not send events");
 }
 
-/** Null when the provider sends events now; else why not, without credentials. */
+/** Null when the provider sends events now; otherwise the reason why not, without credentials. */
 async function ask(
   { access, providerHttp, providers }: SubscribeContext,
   { companyId, connectionId, provider: id }: DueSubscription,

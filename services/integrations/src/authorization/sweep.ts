@@ -9,12 +9,12 @@ import {
 import { ATTEMPT_LIFE_MS } from "./prepare-attempt.ts";
 
 const SWEEP_EVERY_MS = 60_000;
-/** Rows that one statement changes. */
+/** The number of rows that one statement changes. */
 const BATCH = 500;
-/** Ended attempts are kept so long for whoever comes back late, to be told so. */
+/** The time for which ended attempts are kept, so that a late person learns the outcome. */
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
-/** Abandons what was never completed, of all companies, and forgets what ended long ago. */
+/** Abandons attempts that were never completed, of all companies, and deletes those that ended long ago. */
 export function startAttemptSweep(database: Database, logger: Logger, scope: Scope): void {
   scope.loop({
     name: "authorization-attempts",

@@ -17,10 +17,10 @@ import { brokerIntegration } from "../connections/broker-integration.ts";
 
 /** The broker's report about an attempt to connect an account, or about a connected account. */
 export interface BrokerReport extends BrokerName {
-  /** The attempt, by the tag that it was begun with; empty when the broker says none. */
+  /** The id of the attempt, from the connection's tag; empty when the broker sends none. */
   endUserId: string;
   success: boolean;
-  /** What went wrong, in the broker's words. */
+  /** The broker's error message. */
   error: string;
   /** `creation`, `override` or `refresh`. */
   operation: string;
@@ -32,7 +32,7 @@ interface ReportContext extends RenewContext {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MESSAGE_CHARS_MAX = 500;
-/** Nobody knows the outcome of the attempt: the broker may report it again. */
+/** Codes of attempts whose outcome is unknown: the broker may report them again. */
 const UNSETTLED: ReadonlySet<string> = new Set([
   "provider_unreachable",
   "being_confirmed",
@@ -40,12 +40,12 @@ const UNSETTLED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Handles a report, which is only taken as a reason to ask (D39). A pending connection becomes active when
- * the broker has an account of its attempt, and is in error when the broker has none and says why. A repeated
- * report changes nothing.
+ * Handles a report, which is only a reason to ask the broker (D39). A pending connection becomes active
+ * when the broker has an account of its attempt. It is in error when the broker has none and says why.
+ * A repeated report changes nothing.
  *
- * @throws AppError NOT_FOUND when it is about no attempt and no connection of ours, UPSTREAM_ERROR when the
- * outcome could not be asked for
+ * @throws AppError NOT_FOUND when no attempt and no connection of ours is meant; UPSTREAM_ERROR when
+ * the outcome could not be asked for
  */
 export async function takeBrokerReport(
   context: ReportContext,
@@ -88,7 +88,7 @@ async function settle(
   });
 }
 
-/** A broker that could not renew an account is asked to do it now. Its answer then counts. */
+/** Asks a broker that could not renew an account to do it now. Its answer to this question counts. */
 async function takeRefresh(
   context: ReportContext,
   report: BrokerReport,

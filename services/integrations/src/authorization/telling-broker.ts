@@ -1,7 +1,7 @@
 import type { Broker, BrokerTarget } from "./nango.ts";
 import type { OperatorFaults } from "./operator-faults.ts";
 
-/** The broker, with whoever asks it: of what is the operator's fault the operator is told (ADR 36). */
+/** A broker that logs faults of the operator (ADR 36). */
 export function tellingBroker(broker: Broker, faults: OperatorFaults): Broker {
   const telling = async <T>({ integration }: BrokerTarget, answer: Promise<T>): Promise<T> => {
     try {
@@ -18,7 +18,7 @@ export function tellingBroker(broker: Broker, faults: OperatorFaults): Broker {
       telling(target, broker.findConnections(target, attemptId)),
     async getAccount(target, connectionId, options) {
       const account = await telling(target, broker.getAccount(target, connectionId, options));
-      // The other questions need less to be set up: their answers end no fault.
+      // Only this question needs the whole configuration, so only its success ends a fault.
       faults.passed(target.integration);
       return account;
     },

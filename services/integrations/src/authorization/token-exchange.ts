@@ -1,19 +1,19 @@
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 
-/** For whom an authorization server is asked. */
+/** The company and the provider of requests to an authorization server. */
 export interface TokenCaller {
   companyId: string;
-  /** The manifest's id. */
+  /** The id of the provider's manifest. */
   provider: string;
 }
 
 const METHODS = ["GET", "POST", "DELETE"] as const;
 
-/** A token answer has some hundred bytes. */
+/** Ample, because a token answer has some hundred bytes. */
 const ANSWER_BYTES_MAX = 256 * 1024;
 
-/** What openid-client hands to a `fetch` of one's own, and requests of manifests as well. */
+/** The options of openid-client's custom `fetch`, and of requests of manifests. */
 interface FetchOptions {
   method: string;
   headers: Record<string, string>;
@@ -22,8 +22,8 @@ interface FetchOptions {
 }
 
 /**
- * Sends requests of openid-client by the one way out to providers, and puts answers into the form of
- * RFC 6749 where providers have their own: errors of status 200, token types that mean "bearer".
+ * Sends openid-client's requests through the provider client. It converts providers' own answers into
+ * the form of RFC 6749: errors of status 200, and token types that mean "bearer".
  */
 export function createTokenFetch(
   http: ProviderHttp,
@@ -44,7 +44,7 @@ export function createTokenFetch(
   };
 }
 
-/** The error below those that openid-client wraps around it; null when an answer was read. */
+/** The error that openid-client has wrapped; null when an answer was read. */
 export function callErrorIn(error: unknown): ProviderCallError | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ProviderCallError) return cause;
@@ -53,16 +53,16 @@ export function callErrorIn(error: unknown): ProviderCallError | null {
 }
 
 function conform(status: number, body: unknown): { status: number; body: unknown } {
-  // Nothing, or no object: enough of an answer to a revocation, and no token for those who want one.
+  // An empty answer suffices for a revocation, and contains no token for other requests.
   if (typeof body !== "object" || body === null) {
     return { status: status === 204 ? 200 : status, body: {} };
   }
-  // Who the person is does not matter here, and not every provider's ID tokens can be checked.
+  // The person's identity does not matter here, and not every provider's ID tokens can be checked.
   const { id_token: _identity, ...rest } = { id_token: null, ...body };
   const answer: Record<string, unknown> = rest;
   const error = answer["error"];
   if (typeof error === "string") return { status: status < 400 ? 400 : status, body: answer };
-  // Slack calls its bearer tokens "bot" and "user"; HubSpot leaves the type out.
+  // Slack calls its bearer tokens "bot" and "user", and HubSpot omits the type.
   if (answer["access_token"] !== undefined) answer["token_type"] = "bearer";
   return { status: status === 201 ? 200 : status, body: answer };
 }

@@ -5,23 +5,24 @@ import type { ProviderSettings } from "@workflow/service";
 import { brokerIntegration } from "../connections/broker-integration.ts";
 import type { OAuthApplication } from "./oauth-client.ts";
 
-/** How accounts of a provider are connected. */
+/** The ways to connect accounts of a provider. */
 export type Way =
   | { kind: "broker"; integration: string }
   | { kind: "embedded"; auth: OAuthAuth; application: OAuthApplication };
 
-/** What the operator has set up. */
+/** The operator's settings that decide about the way. */
 export interface WaySettings {
   hasBroker: boolean;
-  /** By the provider's id. */
+  /** Settings by the provider's id. */
   providers: ReadonlyMap<string, ProviderSettings>;
 }
 
 /**
- * The way to a provider's accounts: the broker where there is one, else the application that the operator
- * has registered at the provider (D38).
+ * The way to connect a provider's accounts: the broker if there is one, otherwise the operator's own
+ * application (D38).
  *
- * @throws AppError BAD_REQUEST for a provider that is connected otherwise, or that names what is not set
+ * @throws AppError BAD_REQUEST for a provider that is connected in another way, or naming the missing
+ * setting
  */
 export function chooseWay(provider: ProviderManifest, settings: WaySettings): Way {
   const { auth, id } = provider;
@@ -39,7 +40,7 @@ export function chooseWay(provider: ProviderManifest, settings: WaySettings): Wa
   ]);
 }
 
-/** The operator's application at a provider; null when it is not set, or only half of it. */
+/** The operator's application at a provider; null when it is missing or incomplete. */
 export function findApplication(
   providerId: string,
   { providers }: Pick<WaySettings, "providers">,

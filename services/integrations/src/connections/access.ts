@@ -9,26 +9,26 @@ import type { RenewContext } from "./renew-access.ts";
 /** The Postgres channel for changes of connections; the payload is the id. */
 export const CONNECTIONS_CHANNEL = "integrations_connections";
 
-/** A cache of opened connections: steps of runs need one many times per second. */
+/** A cache of decrypted connections, since steps of runs need one many times a second. */
 export interface ConnectionAccessCache {
   /**
-   * The connection with credentials that are valid for a while. Changes are seen within 5 s, even when no
-   * notification of them arrives. Simultaneous callers share one look-up.
+   * The connection with credentials that are valid for a while. A change takes effect within 5 s, even
+   * without its notification. Concurrent callers share one lookup.
    *
-   * @throws AppError NOT_FOUND, UPSTREAM_ERROR when credentials have ended and can't be renewed now
+   * @throws AppError NOT_FOUND; UPSTREAM_ERROR when credentials have ended and can't be renewed now
    */
   getAccess(companyId: string, connectionId: string): Promise<OpenConnection>;
-  /** Drops the cached entry of a connection; without an id, all. */
+  /** Invalidates the entry of a connection; without an id, all entries. */
   forget(connectionId?: string): void;
 }
 
-/** Less than the 5 s within which a change counts: a look-up itself takes time. */
+/** Less than the 5 s within which a change takes effect, because a lookup itself takes time. */
 const KNOWN_FOR_MS = 4_000;
 const ENTRIES_MAX = 10_000;
-/** Changes during a look-up repeat it. Three in a row are a fault. */
+/** A change during a lookup repeats it. Three changes in a row are a fault. */
 const LOOKS_MAX = 3;
 
-/** Whether the result of a look-up still holds at its end. */
+/** Whether the result of a lookup is still current at its end. */
 function isSame(current: OpenConnection, found: OpenConnection): boolean {
   return current.version === found.version && current.status === found.status;
 }
@@ -42,7 +42,7 @@ export function createConnectionAccess(context: RenewContext): ConnectionAccessC
     const lookups = underWay;
     const shared = lookups.get(name);
     if (shared !== undefined) return shared;
-    // The age of an answer counts from the question: a change may overtake it.
+    // The age of an answer counts from the question, because a change may overtake the answer.
     const start = performance.now();
     const lookUp = async (): Promise<OpenConnection> => {
       let connection = await openConnection(context, key);
@@ -52,7 +52,7 @@ export function createConnectionAccess(context: RenewContext): ConnectionAccessC
           known.set(name, fresh, { start });
           return fresh;
         }
-        // An entry was invalidated meanwhile, perhaps this one, or a login took its time.
+        // An entry was invalidated meanwhile, perhaps this one, or the login was slow.
         connection = await openConnection(context, key);
         if (isSame(connection, fresh)) return fresh;
       }

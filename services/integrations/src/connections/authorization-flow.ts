@@ -2,25 +2,25 @@ import type { ConnectionFields, Credentials, ProviderManifest } from "@workflow/
 import type { RpcContext } from "@workflow/rpc";
 import type { ConnectionKey } from "../domain/connection-key.ts";
 
-/** What an authorization is asked for. */
+/** The account to connect. */
 export interface AuthorizationRequest extends ConnectionKey {
   provider: ProviderManifest;
-  /** The connection's name, for whoever shows it to the person. */
+  /** The connection's name, as shown to the person. */
   name: string;
-  /** What is known before and may stand in the provider's addresses: NetSuite's `accountId`. */
+  /** Known fields that may be part of the provider's addresses: NetSuite's `accountId`. */
   fields: ConnectionFields;
-  /** Where the person goes afterwards; null: nowhere (D39). */
+  /** The address where the person goes afterwards; null without one (D39). */
   redirectUrl: string | null;
-  /** Where people reach the gateway, without a slash at the end: `https://workflows.example.com`. */
+  /** The public origin of the gateway, without a trailing slash: `https://workflows.example.com`. */
   publicOrigin: string;
-  /** Who asks for it. */
+  /** The caller. */
   call: Pick<RpcContext, "identity" | "signal">;
 }
 
-/** What the provider or the broker gave for an account that was authorized. */
+/** The access that the provider or the broker granted for an account. */
 export interface GrantedAccess {
   credentials: Credentials;
-  /** When the access token ends; null when nothing says so. */
+  /** The end of the access token; null when unknown. */
   expiresAt: Date | null;
   fields: ConnectionFields;
   externalAccountId: string | null;
@@ -32,21 +32,21 @@ export interface GrantedAccess {
 export interface RenewedAccess {
   credentials: Credentials;
   expiresAt: Date | null;
-  /** Fields that came with them, merged into the connection's. */
+  /** Fields of the answer, which are merged into the connection's. */
   fields?: ConnectionFields | undefined;
 }
 
-/** A connection whose account was authorized. */
+/** A connection to an authorized account. */
 export interface AuthorizedConnection extends ConnectionKey {
   provider: ProviderManifest;
   fields: ConnectionFields;
   brokerConnectionId: string | null;
 }
 
-/** The provider or the broker has said no for good: the account has to be authorized again. */
+/** The provider or the broker has refused for good: the account must be authorized again. */
 export class AuthorizationRevokedError extends Error {
   override readonly name = "AuthorizationRevokedError";
-  /** The provider's code, where it gives one: `invalid_grant`. */
+  /** The provider's code, such as `invalid_grant`; null without one. */
   readonly code: string | null;
 
   constructor(message: string, code: string | null = null, options?: ErrorOptions) {
@@ -55,22 +55,22 @@ export class AuthorizationRevokedError extends Error {
   }
 }
 
-/** How accounts at OAuth providers and banks are connected, through the broker or without one (D38). */
+/** Connects accounts at OAuth providers and banks, through the broker or directly (D38). */
 export interface AuthorizationFlow {
   /** @throws AppError BAD_REQUEST naming the missing setting when this provider cannot be connected */
   requireAvailable(provider: ProviderManifest): void;
   /**
-   * Begins an authorization of a connection that exists.
+   * Begins an authorization of an existing connection.
    *
    * @throws AppError UPSTREAM_ERROR
    */
   begin(request: AuthorizationRequest): Promise<{ url: string }>;
   /**
-   * Renews the credentials. It only talks to the provider or broker: the caller makes sure that one process
-   * does this at a time, and stores the result.
+   * Renews the credentials at the provider or broker. The caller makes sure that one process does this
+   * at a time, and stores the result.
    *
-   * @throws AuthorizationRevokedError, AuthorizationRefusedError for another refusal for good, AppError
-   * UPSTREAM_ERROR when nobody answers, or this installation is refused (OperatorFaultError)
+   * @throws AuthorizationRevokedError; AuthorizationRefusedError for another permanent refusal;
+   * AppError UPSTREAM_ERROR when nobody answers, or this installation is refused (OperatorFaultError)
    */
   refresh(connection: AuthorizedConnection, credentials: Credentials): Promise<RenewedAccess>;
   /**

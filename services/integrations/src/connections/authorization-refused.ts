@@ -1,11 +1,11 @@
-/** The provider, or a check of what came from it, has said no; asking again does not help. */
+/** The provider, or a check of its answer, has refused; a repeated question would not help. */
 export class AuthorizationRefusedError extends Error {
   override readonly name = "AuthorizationRefusedError";
   /** The provider's code, in its own form: `invalid_grant`. */
   readonly code: string;
-  /** Whether the consent is over (RFC 6749, 5.2), rather than the application or request at fault. */
+  /** Whether the consent has ended (RFC 6749, 5.2), rather than the application or the request being wrong. */
   readonly isConsentOver: boolean;
-  /** Whether our own application at the provider is refused: no account's person can mend that. */
+  /** Whether our own application at the provider is refused, which only the operator can fix. */
   readonly isApplicationRefused: boolean;
 
   constructor(message: string, code: string, options?: ErrorOptions) {
@@ -16,7 +16,7 @@ export class AuthorizationRefusedError extends Error {
   }
 }
 
-/** What providers say when a refresh token or a code is not good any more. */
+/** Codes of providers for a refresh token or a code that is no longer valid. */
 const CONSENT_OVER: ReadonlySet<string> = new Set([
   "invalid_grant",
   "access_denied",
@@ -26,7 +26,10 @@ const CONSENT_OVER: ReadonlySet<string> = new Set([
   "account_inactive",
 ]);
 
-/** What providers say of the client's id, secret or rights (RFC 6749, 5.2; Slack's, GitHub's names of them). */
+/**
+ * Codes of providers for a wrong client id, secret or permission (RFC 6749, 5.2; with Slack's and
+ * GitHub's own names).
+ */
 const APPLICATION_REFUSED: ReadonlySet<string> = new Set([
   "invalid_client",
   "unauthorized_client",

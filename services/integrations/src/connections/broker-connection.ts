@@ -6,14 +6,14 @@ import { findByBrokerId } from "../store/account-connections.ts";
 import type { FoundConnectionRow } from "../store/account-connections.ts";
 import { requireManifest } from "./renew-access.ts";
 
-/** How the broker names a connection. */
+/** The broker's names of a connection. */
 export interface BrokerName {
   brokerConnectionId: string;
-  /** Its name of the provider. */
+  /** The broker's name of the provider. */
   integrationId: string;
 }
 
-/** The connection of any company that the broker names; null when there is none of that provider. */
+/** The connection of any company that the broker names; null when the provider has none of that name. */
 async function findNamedByBroker(
   database: Database,
   { brokerConnectionId, integrationId }: BrokerName,
@@ -24,7 +24,11 @@ async function findNamedByBroker(
   return row;
 }
 
-/** Throws NOT_FOUND. */
+/**
+ * The connection of any company that the broker names.
+ *
+ * @throws AppError NOT_FOUND
+ */
 export async function getNamedByBroker(
   database: Database,
   name: BrokerName,

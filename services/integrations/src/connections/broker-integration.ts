@@ -1,6 +1,6 @@
 import type { ProviderManifest } from "@workflow/catalog";
 
-/** What the broker calls a provider. */
+/** The broker's name of a provider. */
 export function brokerIntegration({ id, auth }: ProviderManifest): string {
   return auth.kind === "oauth" ? (auth.brokerIntegration ?? id) : id;
 }

@@ -2,7 +2,7 @@ import { changesBetween, unchanged } from "@workflow/audit";
 import type { AuditEntry, AuditFields } from "@workflow/audit";
 import type { ConnectionRow } from "../store/connections.ts";
 
-/** What a caller can do to a connection. */
+/** The audited actions on a connection. */
 type ConnectionAction =
   | "connection.created"
   | "connection.credentials_replaced"
@@ -10,7 +10,7 @@ type ConnectionAction =
   | "connection.verified"
   | "connection.deleted";
 
-/** What is recorded of a connection: which one, and what became of it; never its credentials. */
+/** The audit entry of a connection: its identity and its changes, never its credentials. */
 export function connectionEntry(
   action: ConnectionAction,
   before: ConnectionRow | null,

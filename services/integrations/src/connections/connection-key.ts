@@ -4,7 +4,11 @@ import type { ConnectionKey } from "../domain/connection-key.ts";
 
 export const CONNECTION_ID_PREFIX = "conn_";
 
-/** The connection that a caller names. An id of the wrong form names none: NOT_FOUND (D1). */
+/**
+ * The connection that a caller names.
+ *
+ * @throws AppError NOT_FOUND for a malformed id (D1)
+ */
 export function requireConnectionKey(
   connectionId: string,
   { identity }: { identity: { companyId: string } },
@@ -13,7 +17,7 @@ export function requireConnectionKey(
   return { companyId: identity.companyId.toLowerCase(), connectionId };
 }
 
-/** The one error for connections that do not exist. */
+/** The error for a connection that does not exist. */
 export function connectionNotFound(): AppError {
   return new AppError("NOT_FOUND", "Connection not found");
 }

@@ -9,7 +9,7 @@ import { connectionEntry } from "./connection-audit.ts";
 import { CONNECTION_ID_PREFIX } from "./connection-key.ts";
 import { ENDED_CONNECTIONS_KEPT, LIVE_CONNECTIONS_MAX, tooManyConnections } from "./limits.ts";
 
-/** An id for a new connection. Credentials are sealed for it before it is stored. */
+/** An id for a new connection, needed before it is stored: credentials are sealed for the id. */
 export function newConnectionId(): string {
   return newId(CONNECTION_ID_PREFIX);
 }
@@ -17,8 +17,8 @@ export function newConnectionId(): string {
 /**
  * Stores a new connection.
  *
- * @throws AppError BAD_REQUEST when the company has as many as it may have, CONFLICT when another company has
- * claimed its account
+ * @throws AppError BAD_REQUEST when the company has its limit of connections; CONFLICT when another
+ * company has claimed the account
  */
 export async function insertConnectionRow(
   writes: CompanyWrites,
@@ -28,7 +28,11 @@ export async function insertConnectionRow(
   return writes.transaction(call, (transaction) => insertWithin(transaction, connection));
 }
 
-/** The same for a connection that is complete at once, with its audit entry. */
+/**
+ * Stores a connection that is complete at once, with its audit entry.
+ *
+ * @throws as `insertConnectionRow`
+ */
 export async function insertRecordedConnection(
   { writes, audit }: { writes: CompanyWrites; audit: AuditTrail },
   call: RpcContext,
@@ -56,9 +60,9 @@ async function insertWithin(
 }
 
 /**
- * Records a new connection that a person has to authorize in the audit log. It is not in the transaction that
- * makes the connection: the authorization begins in between, and a connection whose authorization can't begin
- * is removed again.
+ * Records a new connection, which a person has yet to authorize, in the audit log. The transaction that
+ * stores the connection does not record it. The authorization begins between the two, and a connection
+ * whose authorization can't begin is deleted again.
  */
 export async function recordCreated(
   { database, audit }: { database: Database; audit: AuditTrail },

@@ -4,32 +4,36 @@ import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { logIn } from "./login.ts";
 import type { OpenConnection } from "./open-connection.ts";
 
-/** Tokens that keys were exchanged for, kept in memory for as long as they live. */
+/** Tokens for which keys were exchanged. They stay in memory as long as they are valid. */
 export interface LoginTokens {
   /**
-   * The connection with a token among its credentials. Who asks at the same time shares one login.
+   * The connection with a token among its credentials. Concurrent callers share one login.
    *
    * @throws LoginFailedError
    */
   addToken(provider: ProviderManifest, connection: OpenConnection): Promise<OpenConnection>;
-  /** The same with another token than the connection's, which the provider has refused. */
+  /**
+   * The connection with a token other than its present one, which the provider has refused.
+   *
+   * @throws LoginFailedError
+   */
   replaceToken(provider: ProviderManifest, connection: OpenConnection): Promise<OpenConnection>;
 }
 
 interface HeldToken {
   accessToken: string;
   expiresAtMs: number;
-  /** From then on another one is asked for. */
+  /** The time after which a new token is requested. */
   renewAtMs: number;
 }
 
 const TOKENS_MAX = 10_000;
-/** A token is used until this long before its end, or for half of its life when that is short. */
+/** A token is used until this long before its end, or for half of a short life. */
 const RENEW_AHEAD_MS = 60_000;
-/** A login that failed is not tried again before: else each step of a busy workflow would. */
+/** The pause after a failed login; otherwise each step of a busy workflow would try again. */
 const FAILED_FOR_MS = 1_000;
 
-/** Opens nothing; tokens come with the connections that need them. */
+/** Creates the cache; tokens are requested when connections need them. */
 export function createLoginTokens(http: ProviderHttp): LoginTokens {
   const held = new LRUCache<string, HeldToken>({ max: TOKENS_MAX });
   const underWay = new Map<string, Promise<HeldToken>>();
@@ -40,7 +44,7 @@ export function createLoginTokens(http: ProviderHttp): LoginTokens {
     connection: OpenConnection,
     refused?: string,
   ): Promise<HeldToken> => {
-    // Other keys are another version, so their token is another one.
+    // Other keys are another version and need another token.
     const name = `${connection.connectionId} ${connection.version}`;
     const token = held.get(name);
     if (token !== undefined && token.renewAtMs > Date.now() && token.accessToken !== refused) {
@@ -61,7 +65,7 @@ export function createLoginTokens(http: ProviderHttp): LoginTokens {
         })
         .finally(() => underWay.delete(name));
     underWay.set(name, login);
-    // Nobody answers, but what there is still holds.
+    // The provider does not answer, but the present token is still valid.
     const holds = token !== undefined && token.accessToken !== refused;
     return holds && token.expiresAtMs > Date.now() ? login.catch(() => token) : login;
   };

@@ -15,12 +15,12 @@ export class LoginFailedError extends Error {
   }
 }
 
-/** Answers of a login that say that the keys are bad. */
+/** Statuses of a login that mean wrong keys. */
 const BAD_STATUSES = new Set([400, 401, 403]);
 const ANSWER_BYTES_MAX = 256 * 1024;
 
 /**
- * Exchanges keys for a token where the provider wants that; null where it takes the keys themselves.
+ * Exchanges keys for a token when the provider wants a token; null when it accepts the keys themselves.
  *
  * @throws LoginFailedError whose message may repeat what was sent
  */

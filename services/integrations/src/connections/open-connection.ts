@@ -7,25 +7,32 @@ import { connectionNotFound } from "./connection-key.ts";
 import type { ConnectionKey } from "../domain/connection-key.ts";
 import type { ConnectionStatus } from "../domain/connection-states.ts";
 
-/** A connection with its credentials in plain text; never to be stored, logged or sent to a caller. */
+/** A connection with its credentials in plain text. It must never be stored, logged or sent to a caller. */
 export interface OpenConnection extends ConnectionAccess, ConnectionKey {
   provider: string;
   name: string;
-  /** Whoever uses it has to look: credentials of one that is not active may be missing or bad. */
+  /**
+   * The status. Every user must check it: the credentials of a connection that is not active may be
+   * missing or wrong.
+   */
   status: ConnectionStatus;
-  /** Why it is not active, for people. */
+  /** The reason why the connection is not active, for people. */
   errorMessage: string | null;
-  /** Counted up with each change of the credentials or fields. */
+  /** A counter that grows with each change of the credentials or fields. */
   version: number;
-  /** When the credentials were stored; null without any. */
+  /** The time when the credentials were stored; null without any. */
   changedAt: Date | null;
-  /** When the access token ends; null when nothing says so. */
+  /** The end of the access token; null when unknown. */
   expiresAt: Date | null;
   brokerConnectionId: string | null;
   externalAccountId: string | null;
 }
 
-/** Reads a connection and decrypts its credentials, as they are stored. Throws NOT_FOUND. */
+/**
+ * Reads a connection and decrypts its credentials, as they are stored.
+ *
+ * @throws AppError NOT_FOUND
+ */
 export async function openConnection(
   { database, ring }: { database: Database; ring: KeyRing },
   { companyId, connectionId }: ConnectionKey,

@@ -9,24 +9,25 @@ import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { FIELD_CHARS_MAX, KEY_CHARS_MAX } from "./limits.ts";
 
-/** Keys as a caller enters them. */
+/** The keys and fields that a caller enters. */
 export interface GivenKeys {
   apiKey: string;
   fields: Readonly<Record<string, string>>;
 }
 
-/** Credentials go into headers: what is no visible ASCII character could not be sent, or cut them. */
+/** Visible ASCII. Credentials go into headers, where other characters are invalid or would end the value. */
 const PRINTABLE = /^[\x20-\x7e]+$/;
-/** A host name, with a port where it needs one. */
+/** A host name, with an optional port. */
 const HOST =
   /^(?=.{1,253}(?::|$))[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?$/;
 
 /**
- * What a caller enters for a provider, apart by what is secret and what is not. A claim of an account is
- * neither: it is for whoever proves it.
+ * Separates the entered values of a provider into secrets and fields. A claimed account is neither,
+ * because it needs proof.
  *
- * @param stored what the connection has, which stays where nothing else is given; null for a new one
- * @throws AppError BAD_REQUEST that names every field that is wrong and quotes none
+ * @param stored the values of the connection, which stay unless others are entered; null for a new
+ * connection
+ * @throws AppError BAD_REQUEST that names every wrong field and quotes none
  */
 export function parseKeys(
   provider: ProviderManifest,
@@ -68,20 +69,23 @@ export function parseKeys(
   return { fields, credentials };
 }
 
-/** The account that a caller names, as it was given; undefined without one. */
+/** The account that a caller claims, as entered; undefined without one. */
 export function claimedAccount({ accountClaim }: ApiKeyAuth, given: GivenKeys): string | undefined {
   const value = accountClaim === undefined ? undefined : given.fields[accountClaim];
   return value === "" ? undefined : value;
 }
 
-/** An empty text counts as not given, as in a form. */
+/** An empty text counts as not entered, as in a form. */
 function valueOf({ key, form }: ApiKeyField, given: GivenKeys["fields"]): string | undefined {
   const value = Object.hasOwn(given, key) ? given[key] : undefined;
   if (value === undefined || value === "") return undefined;
   return form === "host" ? value.toLowerCase() : value;
 }
 
-/** Stored secrets are not sent to another host than the one that they were entered for. */
+/**
+ * Whether the keys are for another host. Stored secrets are never sent to a host for which they were
+ * not entered.
+ */
 function leadsElsewhere(auth: ApiKeyAuth, given: GivenKeys, stored: ConnectionAccess): boolean {
   return auth.fields.some((field) => {
     const value = field.form === "host" ? valueOf(field, given.fields) : undefined;
@@ -89,7 +93,7 @@ function leadsElsewhere(auth: ApiKeyAuth, given: GivenKeys, stored: ConnectionAc
   });
 }
 
-/** What is known of one account is not taken for another's. */
+/** Whether the keys are for another account, whose values must not be mixed with the stored ones. */
 function isOtherAccount(
   { fields, accountField }: ApiKeyAuth,
   given: GivenKeys,
@@ -107,7 +111,8 @@ function valueProblem(field: ApiKeyField, value: string): string | null {
   if (field.secret === true) return secretProblem(value);
   if (value.length > FIELD_CHARS_MAX) return `must have at most ${FIELD_CHARS_MAX} characters`;
   if (field.form === "host") {
-    // Beyond the form: ports end at 65535, and what ends in a number is an IP address or nothing.
+    // The pattern misses two rules: ports end at 65535, and a name that ends in a number must be an IP
+    // address.
     const isHost = HOST.test(value) && URL.canParse(`https://${value}`);
     return isHost ? null : "must be a host name such as example.odoo.com";
   }

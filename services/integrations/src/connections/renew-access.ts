@@ -19,7 +19,7 @@ import type { LoginTokens } from "./login-tokens.ts";
 import { openConnection } from "./open-connection.ts";
 import type { OpenConnection } from "./open-connection.ts";
 
-/** What renewing needs. */
+/** The dependencies of renewals. */
 export interface RenewContext {
   database: Database;
   ring: KeyRing;
@@ -28,24 +28,24 @@ export interface RenewContext {
   renewals: RenewalsUnderWay;
 }
 
-/** Renewals that this process waits for, by connection: a thousand callers make one wait. */
+/** The renewals of this process, by connection, so that a thousand callers share one. */
 export type RenewalsUnderWay = Map<string, Promise<OpenConnection>>;
 
-/** Tokens are renewed this long before their end, which is longer than any call with one takes. */
+/** Tokens are renewed this long before their end, longer than any call with a token takes. */
 const RENEW_AHEAD_MS = 5 * 60_000;
-/** Longer than `refresh` may take. A process that died in it holds up the others for this long. */
+/** Longer than `refresh` may take. A process that dies during a renewal delays the others for this long. */
 const LEASE_MS = 30_000;
-/** The pauses between polls of another process's renewal; each is half as long again as the one before. */
+/** The pauses between polls of another process's renewal; each is 1.5 times as long as the previous one. */
 const POLL = { firstMs: 100, longestMs: 1_000 };
-/** The stored length of a provider's words. */
+/** The stored length of a provider's message. */
 const MESSAGE_CHARS_MAX = 500;
 const CODE_CHARS_MAX = 100;
-/** The pauses between tries to renew that fail because nobody answers. */
+/** The pauses after renewals that fail because nobody answers. */
 const PAUSES = { firstMs: 5_000, longestMs: 15 * 60_000 };
 
 /**
- * The connection with credentials that are valid for a while. A token that is about to end is renewed, and
- * keys that must be exchanged for one are.
+ * The connection with credentials that are valid for a while. A token that is about to end is renewed,
+ * and keys that need a token are exchanged.
  */
 export async function ensureFresh(
   context: RenewContext,
@@ -70,16 +70,16 @@ export async function ensureFresh(
   }
 }
 
-/** Whether an authorization came with a means to renew it; else its token is used once. */
+/** Whether an authorization can be renewed; otherwise its token is used until its end. */
 export function isRenewable({ credentials, brokerConnectionId }: OpenConnection): boolean {
   return brokerConnectionId !== null || credentials["refreshToken"] !== undefined;
 }
 
 /**
- * Renews the credentials, once over all replicas. A second caller waits for the first one's outcome, or goes
- * on with credentials that are still valid. When the consent is over the connection becomes expired; when
- * keys are refused it is in error, and is returned like that. A connection that can't be renewed is returned
- * as it was.
+ * Renews the credentials, once for all replicas. A second caller waits for the outcome of the first, or
+ * continues with credentials that are still valid. When the consent has ended, the connection becomes
+ * expired; when keys are refused, it is in error and is returned so. A connection that can't be renewed
+ * is returned unchanged.
  *
  * @throws AppError UPSTREAM_ERROR when the provider or broker does not answer, did not a moment ago, or
  * refuses this installation (OperatorFaultError); the status stays
@@ -120,11 +120,11 @@ export async function renewAccess(
 }
 
 /**
- * Renews an authorization. Simultaneous callers in this process share the outcome.
+ * Renews an authorization. Concurrent callers in this process share the outcome.
  *
- * @param isForced whether it is tried although it failed a moment ago
- * @throws AuthorizationRevokedError, AuthorizationRefusedError, AppError UPSTREAM_ERROR; the caller changes
- * the connection's status
+ * @param isForced whether to try although a renewal failed a moment ago
+ * @throws AuthorizationRevokedError, AuthorizationRefusedError, AppError UPSTREAM_ERROR; the caller
+ * changes the connection's status
  */
 export async function renewAuthorization(
   context: RenewContext,
@@ -132,7 +132,7 @@ export async function renewAuthorization(
   { isForced = false } = {},
 ): Promise<OpenConnection> {
   const { companyId, connectionId, version } = connection;
-  // Callers with credentials that are still valid, or that observe pauses, have other outcomes.
+  // The key includes the options that change the outcome: valid credentials and forced renewals.
   const name = [companyId, connectionId, version, isForced, endsIn(connection) > 0].join(" ");
   const shared = context.renewals.get(name);
   if (shared !== undefined) return shared;
@@ -180,7 +180,8 @@ async function renewClaimed(
       fields: renewed.fields,
       synced: true,
     });
-    // Ended or authorized again meanwhile: the queued revocation has the token before this one.
+    // The connection was ended or authorized again meanwhile; the queued revocation has the former
+    // token only.
     if (row === null && connection.brokerConnectionId === null) {
       const { provider, fields, externalAccountId } = connection;
       const unused = { provider, fields, credentials, externalAccountId, brokerConnectionId: null };
@@ -193,7 +194,7 @@ async function renewClaimed(
   return openConnection(context, connection);
 }
 
-/** Waits until there are other credentials, or the other process has given up. */
+/** Waits until there are new credentials, or the other process has given up. */
 async function waitForRenewal(
   context: RenewContext,
   connection: OpenConnection,
@@ -214,7 +215,7 @@ async function waitForRenewal(
   throw new AppError("UPSTREAM_ERROR", "The provider does not renew the authorization in time.");
 }
 
-/** Keys that the login refuses put the connection into error. */
+/** Puts the connection into error when the login refuses its keys. */
 async function noteLogin(
   { database, ring }: RenewContext,
   provider: ProviderManifest,
@@ -238,7 +239,7 @@ async function noteLogin(
   }
 }
 
-/** The part of a connection that the authorization flow works with. */
+/** The part of a connection that the authorization flow needs. */
 function authorizedConnection(connection: OpenConnection): AuthorizedConnection {
   const { companyId, connectionId, fields, brokerConnectionId } = connection;
   const provider = requireManifest(connection);
@@ -254,7 +255,7 @@ export function requireManifest({ provider: id }: { provider: string }): Provide
   });
 }
 
-/** Ahead of the end, or at half of its life for what is short-lived. */
+/** Whether the time for a renewal has come: some minutes before the end, or half of a short life. */
 function isRenewalDue(connection: OpenConnection): boolean {
   const { changedAt, expiresAt } = connection;
   if (expiresAt === null) return false;
@@ -262,7 +263,7 @@ function isRenewalDue(connection: OpenConnection): boolean {
   return endsIn(connection) < Math.min(RENEW_AHEAD_MS, lifeMs / 2);
 }
 
-/** Milliseconds; infinite when nothing says that it ends. */
+/** The time until the credentials end, in milliseconds; infinite when no end is known. */
 function endsIn({ expiresAt }: OpenConnection): number {
   return expiresAt === null ? Infinity : expiresAt.getTime() - Date.now();
 }

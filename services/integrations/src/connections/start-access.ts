@@ -5,7 +5,7 @@ import { CONNECTIONS_CHANNEL, createConnectionAccess } from "./access.ts";
 import type { ConnectionAccessCache } from "./access.ts";
 import type { RenewContext } from "./renew-access.ts";
 
-/** The cache of connections, which listens for changes by other replicas. */
+/** Starts the cache of connections, which other replicas notify of changes. */
 export async function startConnectionAccess(
   context: RenewContext,
   { databaseUrl, role, logger }: { databaseUrl: string; role: string; logger: Logger },
@@ -17,9 +17,9 @@ export async function startConnectionAccess(
     role,
     channels: [CONNECTIONS_CHANNEL],
     onNotification: (_channel, connectionId) => access.forget(connectionId),
-    // Notifications in the meantime were missed.
+    // Notifications sent while the connection was down are lost.
     onReconnect: () => access.forget(),
-    // Without notifications a change is noticed when the cached entry is too old, within 5 s.
+    // Without notifications a change takes effect when the cached entry expires, within 5 s.
     onError: (error) => logger.warn({ err: error }, "could not listen for changes of connections"),
   });
   scope.defer(() => listener.stop());

@@ -9,15 +9,15 @@ import { isRenewable, renewAuthorization, requireManifest } from "./renew-access
 import type { RenewContext } from "./renew-access.ts";
 import { verifyCredentials } from "./verify-credentials.ts";
 
-/** What was found out, and about which credentials: a token that has ended is renewed before. */
+/** The verdict, and the credentials that it is about: an ended token is renewed first. */
 export interface VerifiedConnection {
   verdict: Verdict;
   connection: OpenConnection;
 }
 
 /**
- * Asks the provider about a connection's credentials; changes no status. Tokens of an authorization that
- * have ended, or that the provider refuses, are renewed before it is said that they are bad.
+ * Asks the provider about a connection's credentials, without changing the status. Tokens of an
+ * authorization that have ended, or that the provider refuses, are renewed before they count as bad.
  */
 export async function verifyConnection(
   context: RenewContext & { providerHttp: ProviderHttp },
@@ -33,7 +33,8 @@ export async function verifyConnection(
   const renewed = await renew(context, opened);
   if (!("verdict" in renewed)) return ask(context, renewed.connection);
   if (renewed.verdict.is !== "unknown") return renewed;
-  // The provider has spoken, but whoever renews is silent or refuses us: renewals ahead try it again.
+  // The provider refuses the token, but the renewal failed for another reason. The background renewal
+  // tries again.
   return { ...asked, verdict: { ...asked.verdict, code: NOT_RENEWED } };
 }
 
@@ -47,7 +48,7 @@ async function ask(
   return { verdict, connection };
 }
 
-/** The connection with other tokens, or why there are none. */
+/** The connection with new tokens, or the reason why there are none. */
 async function renew(
   context: RenewContext,
   opened: OpenConnection,

@@ -9,13 +9,13 @@ import { CHECK_TIMEOUT_MS } from "./limits.ts";
 import { LoginFailedError, logIn } from "./login.ts";
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** What of a provider's message is kept. */
+/** The stored length of a provider's message. */
 const MESSAGE_CHARS_MAX = 500;
 const CODE_CHARS_MAX = 100;
 
 /**
- * Asks the provider whether credentials are good. The verdict's message is fit to be shown and stored:
- * nothing of the credentials is in it.
+ * Asks the provider whether credentials are valid. The verdict's message may be shown and stored: it
+ * contains nothing of the credentials.
  */
 export async function verifyCredentials(
   http: ProviderHttp,
@@ -25,14 +25,14 @@ export async function verifyCredentials(
   const { verdict, secrets } = await ask(http, provider, companyId, access);
   if (verdict.is === "good") return verdict;
   const { beginning } = scrubberOf(provider, secrets);
-  // One more than is kept shows that something is left out.
+  // One character more than the limit shows that the message was cut.
   const clean = await beginning(verdict.message, MESSAGE_CHARS_MAX + 1);
   const code =
     verdict.code === null ? null : storableText(await beginning(verdict.code, CODE_CHARS_MAX));
   return { ...verdict, code, message: storableText(cut(clean)) };
 }
 
-/** With the access that was really used: a login adds a token, which answers may repeat as well. */
+/** Asks with the access that is really used. A login adds a token, which answers may repeat as well. */
 async function ask(
   http: ProviderHttp,
   provider: ProviderManifest,
@@ -58,7 +58,7 @@ async function ask(
   }
 }
 
-/** With our own credentials, whose lack says nothing about the connection's. */
+/** Adds our own credentials. Missing ones are the operator's fault and say nothing about the connection. */
 function withOwn(
   http: ProviderHttp,
   provider: ProviderManifest,
@@ -72,7 +72,7 @@ function withOwn(
   }
 }
 
-/** The access with a token that was got for it. */
+/** The access with the token of a login. */
 function withToken(access: ConnectionAccess, accessToken: string): ConnectionAccess {
   return { fields: access.fields, credentials: { ...access.credentials, accessToken } };
 }

@@ -2,7 +2,7 @@
 export const AGENT_PROVIDERS = ["openai", "anthropic"] as const;
 export type AgentProvider = (typeof AGENT_PROVIDERS)[number];
 
-/** What an agent can be for, as the contract names it. */
+/** The types of agents, as the contract names them. */
 export const AGENT_TYPES = [
   "extraction",
   "content",
@@ -14,15 +14,15 @@ export const AGENT_TYPES = [
 ] as const;
 export type AgentType = (typeof AGENT_TYPES)[number];
 
-/** An active agent can be asked; a deprecated one never again, it is kept for the record. */
+/** The statuses of an agent. A deprecated agent is kept for the record and can never be asked again. */
 export const AGENT_STATUSES = ["active", "deprecated"] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
-/** Core agents and those of companies alike. */
+/** A core agent or a company's own. */
 export interface Agent {
   /** A UUID, or a core agent's own id. */
   readonly id: string;
-  /** Whether all companies have it. */
+  /** Whether all companies have the agent. */
   readonly isCore: boolean;
   readonly name: string;
   readonly description: string | null;
@@ -30,23 +30,23 @@ export interface Agent {
   readonly status: AgentStatus;
   readonly provider: AgentProvider;
   readonly systemPrompt: string;
-  /** JSON Schema as text; null: answers are text. */
+  /** JSON Schema as text; null for answers that are text. */
   readonly outputSchemaJson: string | null;
   /** 0 to 2. */
   readonly temperature: number;
-  /** Of one answer of the model. */
+  /** The limit of one answer of the model. */
   readonly maxTokens: number;
-  /** From 1, raised by each update. */
+  /** The version, from 1; each update raises it. */
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Settings in place of the agent's for one call. */
+/** Settings that replace the agent's for one call. */
 export interface AgentOverrides {
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
-  /** Has to be the model of the agent's provider. */
+  /** The model, which must belong to the agent's provider. */
   readonly model?: string | undefined;
 }
 

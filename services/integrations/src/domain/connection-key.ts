@@ -1,4 +1,4 @@
-/** Names one connection of one company. */
+/** Identifies a connection of a company. */
 export interface ConnectionKey {
   companyId: string;
   connectionId: string;

@@ -10,11 +10,12 @@ export const CONNECTION_STATUSES = [
 
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
 
-/** What takes a connection from some states into another one; nothing else changes a status. */
+/** The transitions between states; nothing else changes a status. */
 export const TRANSITIONS = {
   /**
-   * OAuth or the bank has confirmed the account, for the first time or anew (D39). No attempt begins while it
-   * is active; it may have become so since, and what the person gave counts all the same.
+   * OAuth or the bank has confirmed the account, for the first time or again (D39). No attempt begins
+   * while the connection is active. It may have become active since, and the new access counts all the
+   * same.
    */
   authorized: { from: ["pending", "active", "error", "expired", "disconnected"], to: "active" },
   /** The broker says that a first authorization has failed. The person may try again. */
@@ -29,13 +30,16 @@ export const TRANSITIONS = {
   refreshed: { from: ["active", "error", "expired"], to: "active" },
   /** The provider has refused the credentials, or they could not be renewed. */
   failed: { from: ["active", "error", "expired"], to: "error" },
-  /** The account has to be authorized again. */
+  /** The account must be authorized again. */
   expired: { from: ["active", "error", "expired"], to: "expired" },
-  /** A caller has ended it; it may be authorized again. */
+  /** A caller has ended the connection; it may be authorized again. */
   disconnected: { from: ["active", "error", "expired"], to: "disconnected" },
 } as const satisfies Record<string, { from: readonly ConnectionStatus[]; to: ConnectionStatus }>;
 
 export type Transition = keyof typeof TRANSITIONS;
 
-/** States whose connections count as a company's; the others are kept for the record only. */
+/**
+ * The states in which a connection counts toward the company's limit; the others are kept for the
+ * record only.
+ */
 export const LIVE_STATUSES = ["pending", "active", "error", "expired"] as const;

@@ -1,4 +1,4 @@
-/** Why an answer ended. */
+/** The reasons why an answer ended. */
 export const FINISH_REASONS = [
   "stop",
   "length",

@@ -1,7 +1,7 @@
 import { changesBetween, itemChanges, unchanged } from "@workflow/audit";
 import type { AuditChange, AuditChanges, AuditEntry } from "@workflow/audit";
 
-/** What a caller can do to a secret. */
+/** The audited actions on a secret. */
 type SecretAction = "secret.created" | "secret.replaced" | "secret.deleted";
 
 interface AuditedSecret {
@@ -12,9 +12,9 @@ interface AuditedSecret {
 }
 
 /**
- * What is recorded of a secret: which one it is, and where it may go; never its value.
+ * The audit entry of a secret: its identity and its hosts, never its value.
  *
- * @param earlierHosts where it could go before
+ * @param earlierHosts the hosts before the change
  */
 export function secretEntry(
   action: SecretAction,
@@ -32,7 +32,10 @@ export function secretEntry(
   return { action, resourceType: "secret", resourceId: id, changes: all };
 }
 
-/** Null when the hosts are the same; a list that is gone, and so anywhere, has all of them removed. */
+/**
+ * Null when the hosts are the same. When the list is deleted, which allows any host, all of its hosts
+ * count as removed.
+ */
 function hostChange(
   before: readonly string[] | null,
   after: readonly string[] | null,

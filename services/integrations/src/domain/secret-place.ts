@@ -1,10 +1,10 @@
-/** Names the secrets of one workflow. */
+/** Identifies the secrets of a workflow. */
 export interface WorkflowKey {
   companyId: string;
   workflowId: string;
 }
 
-/** Names one secret. Ids are lower-case: the place is part of what is encrypted. */
+/** Identifies a secret. Ids are in lower case, because the place is part of the encryption. */
 export interface SecretPlace extends WorkflowKey {
   key: string;
 }

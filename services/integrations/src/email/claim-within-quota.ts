@@ -5,7 +5,7 @@ import { claimSend, findSend } from "../store/email-sends.ts";
 import type { EmailKey } from "../store/email-sends.ts";
 import { insertCountedSend } from "../store/email-usage.ts";
 
-/** What a message costs its company. */
+/** The limit of a company's recipients, and the message to count. */
 export interface Quota {
   /** EMAIL_PER_DAY; 0 is no limit. */
   perDay: number;
@@ -13,12 +13,12 @@ export interface Quota {
 }
 
 /**
- * Takes the right to send a message, as `claimSend` does, and counts its recipients when the key is new:
- * a message counts once, however often it is asked for. It stays counted whatever becomes of it: the work
- * is the mail server's as soon as it is tried.
+ * Claims a message, as `claimSend` does, and counts its recipients when the key is new. A message
+ * counts once, however often it is sent, and stays counted whatever the outcome: each try is work for
+ * the mail server.
  *
- * @throws AppError RATE_LIMITED when the company's day has no room for the recipients; nothing is kept
- * of the message then
+ * @throws AppError RATE_LIMITED when the company's day has no room for the recipients; nothing of the
+ * message is stored then
  */
 export async function claimWithinQuota(
   database: Database,
@@ -32,12 +32,12 @@ export async function claimWithinQuota(
   try {
     const send = { ...key, claim, leaseMs, recipients };
     const { createdAt, resetsAt } = await insertCountedSend(database, send, perDay);
-    // The room may have gone to this very message, asked for at the same time.
+    // A concurrent call for the same message may have taken the room.
     const isFull = createdAt === null && (await findSend(database, key)) === null;
     if (isFull) throw usedUp(perDay, recipients, resetsAt);
     return createdAt;
   } catch (error) {
-    // Somebody else came first with the same key, and has counted it.
+    // Another caller with the same key was faster and has counted the message.
     if (constraintOf(error) === "email_sends_pkey") return null;
     throw error;
   }

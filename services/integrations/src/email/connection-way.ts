@@ -7,16 +7,16 @@ import type { CallContext } from "../actions/call-provider.ts";
 import type { Delivery, MailWay, OutgoingMessage } from "./delivery.ts";
 import type { Mailer } from "./mailers/mailer.ts";
 
-/** A connection of a provider of e-mail. */
+/** A connection of an e-mail provider. */
 export interface MailConnection {
   connectionId: string;
   provider: ProviderManifest;
-  /** The action whose place the call has. */
+  /** The catalog's action that the call replaces. */
   action: ActionManifest;
   mailer: Mailer;
 }
 
-/** The connection is called too often; nothing was sent. */
+/** The connection is paused, so nothing was sent. */
 export class PausedConnectionError extends Error {
   override readonly name = "PausedConnectionError";
   readonly pause: { waitMs: number; message?: string };
@@ -30,10 +30,10 @@ export class PausedConnectionError extends Error {
 const STATUS_CHARS_MAX = 100;
 
 /**
- * Messages through a connection of the company. What it throws beyond what a way does: StepFailureError when
- * the connection cannot be used, PausedConnectionError.
+ * Sends messages through a connection of the company. Beyond the errors of a MailWay it throws
+ * StepFailureError when the connection cannot be used, and PausedConnectionError.
  *
- * @param hasTurn the turn that the caller was given has come
+ * @param hasTurn whether the caller's turn has come
  */
 export function createConnectionWay(
   context: CallContext,
@@ -51,9 +51,9 @@ export function createConnectionWay(
         named: { step: connectionId, run: undefined },
         idempotencyKey,
         hasTurn,
-        // Templates of a message get no secret that is bound to hosts (D66).
+        // A message's templates get no secret that is bound to hosts (D66).
         hostLimits: [],
-        // Under the same Message-ID it is the same message (ADR 38).
+        // The same Message-ID means the same message, so a repeat is harmless (ADR 38).
         isRepeatable: true,
         signal,
       };
@@ -72,7 +72,7 @@ export function createConnectionWay(
   };
 }
 
-/** The catalog's action with a message in place of inputs. */
+/** The catalog's action with a message instead of inputs. */
 function sendingAction(
   action: ActionManifest,
   mailer: Mailer,
@@ -86,7 +86,7 @@ function sendingAction(
   };
 }
 
-/** The provider's refusal of the message itself; throws what else went wrong. */
+/** The provider's refusal of the message itself; other errors are thrown. */
 function refusalOf(error: unknown): Delivery {
   if (!(error instanceof StepFailureError)) throw error;
   const { code, message, details, retryable, retryAfterMs } = error.failure;

@@ -2,54 +2,57 @@ import type { LoadedFile } from "../files/file.ts";
 import type { MailAddress } from "@workflow/catalog";
 import type { ParsedMessage } from "./parse-message.ts";
 
-/** A message whose sender is settled; null where the provider knows the account's own. */
+/** A message with its sender; null when only the provider knows the account's address. */
 export type AddressedMessage = ParsedMessage & { from: MailAddress | null };
 
 /** A message ready to go. */
 export interface OutgoingMessage extends Omit<AddressedMessage, "attachments"> {
   attachments: readonly LoadedFile[];
-  /** With its angle brackets. */
+  /** The Message-ID with its angle brackets. */
   messageId: string;
   date: Date;
 }
 
-/** The last word of the mail server, or of a provider, on a message. */
+/** The final answer of the mail server, or of a provider, about a message. */
 export type Delivery =
   | {
       kind: "sent";
       rejected: readonly MailAddress[];
-      /** The provider's own id of the message; null: it goes by its Message-ID. */
+      /** The provider's own id of the message; null when the Message-ID identifies it. */
       providerMessageId: string | null;
     }
   | { kind: "refused"; reply: Reply };
 
-/** How a message was refused: 550, 5.1.1 where it was said, and in what words. */
+/**
+ * The refusal of a message: a code such as 550, an enhanced status such as 5.1.1 where one was sent,
+ * and the text.
+ */
 export interface Reply {
   code: number;
   status: string | null;
   text: string;
 }
 
-/** A way that messages go. */
+/** A way to send messages. */
 export interface MailWay {
-  /** For people, at the beginning of a sentence. */
+  /** The name for people, at the beginning of a sentence. */
   readonly name: string;
   /**
-   * Hands a message over. Under the same Message-ID it is the same message.
+   * Sends a message. The same Message-ID means the same message.
    *
-   * @throws AppError UPSTREAM_ERROR when it could not be handed over, was refused for now, or nobody knows;
-   * whether it was taken is then unknown. The signal's reason when it was aborted.
+   * @throws AppError UPSTREAM_ERROR when the message could not be sent, was refused for now, or the
+   * outcome is unknown; the signal's reason when it was aborted
    */
   send(message: OutgoingMessage, key: MessageKey, signal: AbortSignal): Promise<Delivery>;
 }
 
-/** Whose message it is, and which. */
+/** The company and the key of a message. */
 export interface MessageKey {
   companyId: string;
   idempotencyKey: string;
 }
 
-/** Everyone whom a message goes to, each mailbox once. */
+/** All recipients of a message, each mailbox once. */
 export function recipientsOf({
   to,
   cc,

@@ -8,9 +8,9 @@ import type { MailConnection } from "./connection-way.ts";
 import { MAILERS } from "./mailers/index.ts";
 
 /**
- * The connection that a message goes through: the step's, which has to be one of a provider of e-mail, else
- * the run's where it is one. Null: the mail server. No other one is taken, though there be only one: whom
- * mail comes from is nobody's guess (ADR 38).
+ * The connection for a message: the step's, which must belong to an e-mail provider, else the run's if
+ * it does. Null means the mail server. A company's only connection is never chosen by itself: the
+ * sender of a message must not be a guess (ADR 38).
  *
  * @throws StepFailureError CONNECTION_NOT_FOUND, CONNECTION_MISMATCH
  */

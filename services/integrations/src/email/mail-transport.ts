@@ -10,34 +10,34 @@ import { toMail } from "./to-mail.ts";
 
 /** The connections to the mail server. */
 export interface MailTransport extends MailWay {
-  /** Closes the connections, also those in use. */
+  /** Closes the connections, even those in use. */
   close(): void;
 }
 
-/** How long the parts of a conversation may take, in milliseconds. */
+/** The time limits of a conversation with the mail server, in milliseconds. */
 export interface MailTimeouts {
   connectMs: number;
   greetingMs: number;
-  /** Of silence. */
+  /** The limit of silence. */
   idleMs: number;
 }
 
 const DEFAULT_TIMEOUTS: MailTimeouts = { connectMs: 10_000, greetingMs: 10_000, idleMs: 30_000 };
 const CONNECTIONS_MAX = 5;
-/** Messages held in memory while they wait for a connection. */
+/** The limit of messages in memory that wait for a connection. */
 const PENDING_MAX = 200;
-/** So that however many one company sends at once, another's find a place. */
+/** The share of one company, so that others always find a place. */
 const PENDING_PER_COMPANY_MAX = 50;
 const BUSY_RETRY_MS = 5_000;
 const POOLED_IDLE_MS = 30_000;
 const REPLY_CHARS_MAX = 500;
-/** The server does not know us or wants to (RFC 4954): nothing that the message could mend. */
+/** Replies that ask for authentication or refuse it (RFC 4954). The message is not at fault. */
 const AUTH_CODES: readonly number[] = [530, 534, 535, 538];
 
 /**
- * Prepares the way to the server that SMTP_URL names; the first message connects.
+ * Creates the transport to the server that SMTP_URL names; the first message connects.
  *
- * @throws ConfigError when the URL is not valid
+ * @throws ConfigError when the URL is invalid
  */
 export function createMailTransport(
   smtpUrl: string,
@@ -49,7 +49,7 @@ export function createMailTransport(
     tls: { rejectUnauthorized },
     pool: true,
     maxConnections: CONNECTIONS_MAX,
-    // For connections that turn out to be closed before anything was sent over them.
+    // Repeats messages whose connection turns out to be closed before anything was sent over it.
     maxRequeues: 2,
     idleTimeout: POOLED_IDLE_MS,
     connectionTimeout: timeouts.connectMs,
@@ -88,7 +88,7 @@ export function createMailTransport(
   };
 }
 
-/** Recipients come from the envelope alone, so bcc leaves no trace in the headers. */
+/** Recipients come from the envelope alone, so bcc does not appear in the headers. */
 function envelopeOf(message: OutgoingMessage) {
   return {
     from: message.from?.wireAddress ?? "",
@@ -101,7 +101,7 @@ function isAmong(refused: readonly unknown[]): (recipient: MailAddress) => boole
   return ({ wireAddress }) => addresses.has(wireAddress);
 }
 
-/** The reply that refused a message for good; throws what else went wrong. */
+/** The reply that refused a message for good; other errors are thrown. */
 function finalReply(error: unknown): Reply {
   if (!isMailError(error)) throw error;
   const { code, responseCode, response, permanent } = error;
@@ -113,7 +113,8 @@ function finalReply(error: unknown): Reply {
   }
   const aboutMessage = code === "EENVELOPE" || code === "EMESSAGE";
   if (aboutMessage && response === undefined) {
-    // Our own side of the protocol: larger than the server's SIZE, or an address that it cannot take.
+    // nodemailer refused the message itself: larger than the server's SIZE, or an address that the
+    // server cannot take.
     return { code: 554, status: null, text: "the mail server cannot take this message" };
   }
   if (aboutMessage && permanent === true && responseCode !== undefined) {
@@ -147,7 +148,7 @@ function cleanReply(response: string): string {
     .trim();
 }
 
-/** Our logs get codes only: a reply may quote an address, which a secret may have been part of. */
+/** Our logs contain codes only: a reply may quote an address, and a secret may be part of the address. */
 function failed(message: string, cause: NodemailerError): AppError {
   const { code, originalCode, command, responseCode } = cause;
   const internal = [code, originalCode, command, responseCode].filter(Boolean).join(" ");

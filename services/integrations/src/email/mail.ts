@@ -11,26 +11,26 @@ import type { MailTimeouts, MailTransport } from "./mail-transport.ts";
 import { createSenderPolicy } from "./sender-policy.ts";
 import type { SenderPolicy } from "./sender-policy.ts";
 
-/** The settings of e-mail, as far as they were given. */
+/** The optional settings of e-mail. */
 export interface MailOptions {
   /** SMTP_URL. */
   smtpUrl?: string | undefined;
   /** EMAIL_FROM. */
   emailFrom?: string | undefined;
-  /** EMAIL_FROM_DOMAINS: lower-case ASCII. */
+  /** EMAIL_FROM_DOMAINS, in lower-case ASCII. */
   fromDomains?: readonly string[] | undefined;
   /** EMAIL_PER_DAY; no limit by default. */
   perDay?: number | undefined;
-  /** Of the conversation with the mail server; what suits most servers by default. */
+  /** The time limits of a conversation with the mail server; the defaults suit most servers. */
   timeouts?: MailTimeouts | undefined;
 }
 
-/** E-mail as this installation has it. */
+/** The mail server, the sender policy and the limit of this installation. */
 export interface Mail {
   /** Null when SMTP_URL is not set. */
   transport: MailTransport | null;
   senders: SenderPolicy;
-  /** Recipients that a company's messages may have a UTC day; 0 is no limit. */
+  /** The limit of a company's recipients per UTC day; 0 is no limit. */
   perDay: number;
 }
 
@@ -38,9 +38,9 @@ const PURGE_INTERVAL_MS = 3_600_000;
 const PURGE_BATCH = 5_000;
 
 /**
- * Opens e-mail; the server is not asked before the first message.
+ * Opens e-mail; the first message connects to the server.
  *
- * @throws ConfigError when a setting is not valid
+ * @throws ConfigError when a setting is invalid
  */
 export function openMail(
   database: Database,

@@ -5,7 +5,7 @@ import type { Refuse } from "./refuse.ts";
 
 const MIB = 1024 * 1024;
 
-/** Checks the files of a request; those that are wrong are left out. */
+/** Checks the files of a request; wrong ones are left out of the result. */
 export function parseAttachments(
   attachments: readonly EmailAttachment[],
   refuse: Refuse,

@@ -13,7 +13,7 @@ export interface ParsedMessage {
   cc: MailAddress[];
   bcc: MailAddress[];
   replyTo: MailAddress[];
-  /** Null: the installation's sender, or the account's of a connection. */
+  /** The sender; null for the installation's, or the account's of a connection. */
   from: MailAddress | null;
   subject: string;
   text: string | undefined;
@@ -24,7 +24,7 @@ export interface ParsedMessage {
 const KEY_CHARS_MAX = 500;
 const RECIPIENTS_MAX = 50;
 const REPLY_TO_MAX = 10;
-/** What an unfolded header line may have (RFC 5322, section 2.1.1). */
+/** The limit of an unfolded header line (RFC 5322, section 2.1.1). */
 const SUBJECT_CHARS_MAX = 998;
 const MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
 
@@ -60,7 +60,7 @@ export function parseMessage(request: SendEmailRequest): ParsedMessage {
 }
 
 function parseAddresses(texts: readonly string[], field: string, refuse: Refuse): MailAddress[] {
-  // Whoever sends millions is told so without each one being looked at.
+  // Too many recipients are refused without a check of each one.
   return texts.slice(0, RECIPIENTS_MAX).flatMap((text, index) => {
     const address = parseOne(text, [field, String(index)], refuse);
     return address === null ? [] : [address];

@@ -1,2 +1,2 @@
-/** Notes what is wrong with a field of a request. */
+/** Notes a problem of a request's field. */
 export type Refuse = (path: string[], message: string) => void;

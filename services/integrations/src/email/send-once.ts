@@ -14,17 +14,17 @@ import { recipientsOf } from "./delivery.ts";
 import type { ParsedMessage } from "./parse-message.ts";
 import type { AddressedMessage, Delivery, MailWay } from "./delivery.ts";
 
-/** What sending needs. */
+/** The dependencies of sending. */
 export interface SendDependencies {
   database: Database;
   way: MailWay;
   files: FileLoader;
   logger: Logger;
-  /** Recipients that a company's messages may have a UTC day; 0 is no limit. */
+  /** The limit of a company's recipients per UTC day; 0 is no limit. */
   perDay: number;
   /**
-   * How long a process that died holds up its message, in milliseconds; 10 s by default. A living process
-   * renews its claim in time.
+   * The time for which a dead process delays its message, in milliseconds; 10 s by default. A living
+   * process renews its claim in time.
    */
   claimMs?: number;
 }
@@ -32,19 +32,19 @@ export interface SendDependencies {
 /** The time limit of a message once its turn has come. */
 const SEND_TIMEOUT_MS = 60_000;
 const CLAIM_MS = 10_000;
-/** A renewal may fail twice. */
+/** Enough renewals for two of them to fail. */
 const RENEWALS_PER_CLAIM = 3.5;
 const POLL_MS = 250;
-/** The domain for an account whose address only its provider knows (RFC 2606). */
+/** The Message-ID's domain for an account whose address only its provider knows (RFC 2606). */
 const UNKNOWN_DOMAIN = "mail.invalid";
 
 /**
- * Sends a message unless its key says that this was done; then the outcome is the same again. One caller
- * sends at a time, and the others wait for its outcome. Only when nobody knows the outcome of an attempt is
- * the message sent again, under the same Message-ID.
+ * Sends a message once for each key; a repeat gets the first outcome. One caller sends at a time, and
+ * the others wait for its outcome. Only an attempt with an unknown outcome is sent again, under the
+ * same Message-ID.
  *
- * @throws AppError BAD_REQUEST when the message was refused for good or a file of it cannot be fetched,
- * UPSTREAM_ERROR when it may be sent later, RATE_LIMITED when the company's day has no room for it; the
+ * @throws AppError BAD_REQUEST when the message was refused for good or a file cannot be fetched;
+ * UPSTREAM_ERROR when it may be sent later; RATE_LIMITED when the company's day has no room for it; the
  * signal's reason when it was aborted
  */
 export async function sendOnce(
@@ -72,9 +72,7 @@ export async function sendOnce(
   }
 }
 
-/**
- * The outcome of a message that was sent, whatever has become of its connection since; null for any other.
- */
+/** The outcome of a message that was sent, whatever its connection's state is now; null otherwise. */
 export async function findSent(
   database: Database,
   key: EmailKey,
@@ -135,7 +133,7 @@ async function sendClaimed(
   return responseOf(message, rejectedPositions, sentId);
 }
 
-/** Does the work for as long as the claim is held and there is time. */
+/** Does the work as long as the claim is held and the time limit allows. */
 async function whileClaimed<Result>(
   { database, way, logger, claimMs = CLAIM_MS }: SendDependencies,
   { key, claim }: ClaimedKey,
@@ -153,7 +151,7 @@ async function whileClaimed<Result>(
     } catch (error) {
       logger.warn({ err: error }, "the claim of an e-mail was not renewed");
     }
-    // Another process may send it by now.
+    // Another process may be sending the message by now.
     if (performance.now() >= heldUntil) giveUp("The e-mail could not be finished in time.");
   };
   const renewal = setInterval(() => void renew(), claimMs / RENEWALS_PER_CLAIM);
@@ -168,7 +166,7 @@ async function whileClaimed<Result>(
   }
 }
 
-/** A record that fails is no reason to fail: at worst the same message is sent again. */
+/** A failed record does not fail the call: at worst the same message is sent again. */
 async function settle(
   { database, logger }: SendDependencies,
   key: EmailKey,
@@ -182,7 +180,7 @@ async function settle(
   }
 }
 
-/** The same for every attempt at a message, so that mail readers show it once. */
+/** The same id for every attempt at a message, so that mail readers show the message once. */
 function messageIdOf(
   { companyId, idempotencyKey }: EmailKey,
   { from }: Pick<ParsedMessage, "from">,

@@ -1,15 +1,15 @@
 import { AppError } from "@workflow/errors";
 import type { MailAddress } from "@workflow/catalog";
 
-/** Whom e-mail without a connection comes from (D61). */
+/** The allowed senders of e-mail without a connection (D61). */
 export interface SenderPolicy {
   /** Null when EMAIL_FROM is not set. */
   defaultFrom: MailAddress | null;
-  /** Domains that may send: that of EMAIL_FROM and those of EMAIL_FROM_DOMAINS. */
+  /** The allowed domains: that of EMAIL_FROM and those of EMAIL_FROM_DOMAINS. */
   domains: ReadonlySet<string>;
 }
 
-/** @param moreDomains in lower-case ASCII, without their subdomains */
+/** @param moreDomains domains in lower-case ASCII, without their subdomains */
 export function createSenderPolicy(
   defaultFrom: MailAddress | null,
   moreDomains: readonly string[],
@@ -19,11 +19,11 @@ export function createSenderPolicy(
 }
 
 /**
- * The sender of a message: the one that it names, or else that of the installation. The name for people
- * is free; the domain has to be one that the operator's mail server may speak for, or one company could
- * write as another, or as anybody.
+ * The sender of a message: the named one, or else the installation's. Any display name is allowed. The
+ * domain must be one for which the operator's mail server may send; otherwise one company could write
+ * as another, or as anybody.
  *
- * @throws AppError NOT_CONFIGURED when there is no sender to have, FORBIDDEN when it may not be this one
+ * @throws AppError NOT_CONFIGURED without any sender; FORBIDDEN for a sender that is not allowed
  */
 export function chooseSender(
   { defaultFrom, domains }: SenderPolicy,

@@ -1,17 +1,17 @@
 import { ConfigError } from "@workflow/service";
 
-/** How the mail server is reached. */
+/** The address of the mail server and its TLS options. */
 export interface SmtpServer {
   host: string;
-  /** Undefined: 465 with TLS from the start, else 587. */
+  /** Undefined: 465 for TLS from the start, otherwise 587. */
   port: number | undefined;
-  /** TLS from the start; otherwise STARTTLS is used where the server offers it. */
+  /** Whether TLS begins at once; otherwise STARTTLS is used when the server offers it. */
   secure: boolean;
-  /** Nothing is sent before TLS is up. */
+  /** Whether nothing is sent before TLS is active. */
   requireTLS: boolean;
-  /** STARTTLS is not used even if offered. */
+  /** Whether STARTTLS is ignored even when it is offered. */
   ignoreTLS: boolean;
-  /** Whether the server's certificate has to be valid. */
+  /** Whether the server's certificate must be valid. */
   rejectUnauthorized: boolean;
   auth: { user: string; pass: string } | undefined;
 }
@@ -21,13 +21,12 @@ type Flag = (typeof FLAGS)[number];
 
 /**
  * Reads SMTP_URL: `smtp://` or `smtps://`, credentials percent-encoded, and the parameters
- * `requireTLS`, `ignoreTLS` and `tls.rejectUnauthorized`, each true or false. The host is the
- * operator's choice, no tenant's, so private addresses are as good as any.
+ * `requireTLS`, `ignoreTLS` and `tls.rejectUnauthorized`, each true or false. The operator chooses the
+ * host, so private addresses are allowed. A password is never sent in plain text unless
+ * `requireTLS=false` or `ignoreTLS=true` allows it: an attacker in between could hide that the server
+ * offers STARTTLS.
  *
- * A password never crosses a network in the clear unless `requireTLS=false` or `ignoreTLS=true` says
- * so: else whoever sits in between could hide that the server offers STARTTLS.
- *
- * @throws ConfigError that quotes nothing of the URL but names of parameters
+ * @throws ConfigError that quotes nothing of the URL except names of parameters
  */
 export function readSmtpUrl(text: string): SmtpServer {
   const url = URL.parse(text);

@@ -1,7 +1,7 @@
 import type { MailAddress } from "@workflow/catalog";
 import type { OutgoingMessage } from "./delivery.ts";
 
-/** A message in the terms of nodemailer, which writes headers and parts; recipients in bcc are left out. */
+/** A message in nodemailer's form, without the recipients in bcc. */
 export function toMail(message: OutgoingMessage) {
   const { from, to, cc, replyTo, subject, text, html, attachments, messageId, date } = message;
   return {
@@ -17,12 +17,12 @@ export function toMail(message: OutgoingMessage) {
     attachments: attachments.map(({ filename, contentType, content }) => ({
       filename,
       content,
-      // By its name alone it could become a message within the message.
+      // Without a type, a file's name alone could make it a message within the message.
       contentType: contentType ?? (isMessageName(filename) ? OCTETS : undefined),
       contentDisposition: "attachment" as const,
       contentTransferEncoding: "base64" as const,
     })),
-    // What steps pass on is text: never the name of a file or a page to be attached.
+    // Contents of steps are text. Nodemailer must never read a file or a URL for them.
     disableFileAccess: true,
     disableUrlAccess: true,
   };

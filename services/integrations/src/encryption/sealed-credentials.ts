@@ -5,7 +5,7 @@ import type { KeyRing, WrappedKey } from "@workflow/sealing";
 import { z } from "zod";
 import type { ConnectionKey } from "../domain/connection-key.ts";
 
-/** Credentials that were encrypted for their connection, and with which of the company's keys. */
+/** Encrypted credentials of a connection, and the company's key that encrypts them. */
 export interface SealedCredentials {
   companyKeyId: string;
   sealed: Buffer;
@@ -13,7 +13,10 @@ export interface SealedCredentials {
 
 const credentialsSchema = z.record(z.string(), z.string());
 
-/** Encrypts the credentials of a connection under its company's key: they open nowhere else. */
+/**
+ * Encrypts the credentials of a connection under its company's key. They can be decrypted for no other
+ * connection.
+ */
 export async function sealCredentials(
   { database, ring }: { database: Database; ring: KeyRing },
   connection: ConnectionKey,
@@ -27,7 +30,7 @@ export async function sealCredentials(
 /**
  * Decrypts the credentials of a connection.
  *
- * @throws AppError INTERNAL_ERROR for bytes that were changed or belong elsewhere, UNAVAILABLE when
+ * @throws AppError INTERNAL_ERROR for bytes that were changed or belong elsewhere; UNAVAILABLE when
  * SECRETS_KEK lacks the key that wrapped the company's
  */
 export async function openCredentials(

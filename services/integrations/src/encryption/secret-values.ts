@@ -1,7 +1,7 @@
 import { openText, sealText } from "@workflow/sealing";
 import type { SecretPlace } from "../domain/secret-place.ts";
 
-/** Encrypts a value for its place: it opens nowhere else. */
+/** Encrypts a value for its place. It can be decrypted for no other place. */
 export function sealValue(companyKey: Buffer, value: string, place: SecretPlace): Buffer {
   return sealText(companyKey, value, contextOf(place));
 }
@@ -9,7 +9,7 @@ export function sealValue(companyKey: Buffer, value: string, place: SecretPlace)
 /**
  * Decrypts a value.
  *
- * @throws AppError INTERNAL_ERROR for one that was changed or belongs elsewhere
+ * @throws AppError INTERNAL_ERROR for a value that was changed or belongs elsewhere
  */
 export function openValue(companyKey: Buffer, sealed: Buffer, place: SecretPlace): string {
   const what = `the secret ${place.key} of workflow ${place.workflowId}`;

@@ -5,10 +5,10 @@ import { z } from "zod";
 import { forgetWorkflow, lockWorkflow } from "../store/archived-workflows.ts";
 
 const STREAM = "workflows";
-/** The durable name under which events are consumed. */
+/** The durable name of the consumer. */
 const CONSUMER = "integrations-secrets";
 
-/** The durable consumers of each stream, for a bus within the process, which waits for them. */
+/** The durable consumers of each stream, for the bus inside a process, which waits for them. */
 export const EVENT_CONSUMERS: Readonly<Record<string, readonly string[]>> = {
   [STREAM]: [CONSUMER],
 };
@@ -16,8 +16,8 @@ export const EVENT_CONSUMERS: Readonly<Record<string, readonly string[]>> = {
 const archived = z.object({ workflowId: z.string().refine(isUuid) });
 
 /**
- * Deletes the secrets of workflows that are archived (D44). Whether a secret is created before or
- * after the event comes, or at the same moment, none is left.
+ * Deletes the secrets of archived workflows (D44). None remains, even when a secret is created after
+ * the event or at the same time.
  */
 export function forgetArchivedWorkflows(
   database: Database,

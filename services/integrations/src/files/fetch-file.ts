@@ -4,15 +4,15 @@ import { HttpClientError } from "@workflow/http-client";
 import type { HttpClientErrorCode, HttpRequester, SafeResponse } from "@workflow/http-client";
 import type { LoadedFile } from "./file.ts";
 
-/** Limits of one file, and what is told while it comes. */
+/** The limits of one file, and its consumer of memory. */
 export interface FetchLimits {
-  /** Where the file is in what the caller sent. */
+  /** The path of the file in the request. */
   path: readonly string[];
-  /** Of this file, in bytes. */
+  /** The limit of this file, in bytes. */
   bytesMax: number;
-  /** Of all files that came with it, for the message. */
+  /** The limit of all files of the request, for the message. */
   bytesMaxOfAll: number;
-  /** Told of bytes that come; while its promise is pending no more are read. */
+  /** Reserves memory for bytes that arrive; reading pauses while the promise is pending. */
   takeRoom: (bytes: number) => Promise<void> | undefined;
   timeoutMs: number;
   signal: AbortSignal;
@@ -20,9 +20,9 @@ export interface FetchLimits {
 
 const REDIRECTS_MAX = 3;
 const MIB = 1024 * 1024;
-/** Another try may go well. */
+/** Statuses after which another try may succeed. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 429]);
-/** What would come again, whatever the time. */
+/** Errors that would occur again at any time. */
 const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
   "INVALID_URL",
   "INVALID_REQUEST",
@@ -33,10 +33,11 @@ const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
 ]);
 
 /**
- * Fetches a file that a tenant named by its URL. Nothing of ours goes along, so redirects may lead anywhere
- * that is public.
+ * Fetches a file from the URL that a tenant names. The request has no credentials of ours, so redirects
+ * may lead to any public host.
  *
- * @throws AppError BAD_REQUEST naming the URL's place when it would fail again, else UPSTREAM_ERROR
+ * @throws AppError BAD_REQUEST naming the URL's path when another try would fail too; otherwise
+ * UPSTREAM_ERROR
  */
 export async function fetchFile(
   http: HttpRequester,
@@ -62,7 +63,7 @@ export async function fetchFile(
     return { filename, contentType, content: response.body };
   } catch (error) {
     if (!(error instanceof HttpClientError)) throw error;
-    // What was thrown while it waited for memory says more.
+    // The error of the wait for memory is more precise.
     if (error.cause instanceof AppError) throw error.cause;
     const tooLarge = `takes the files beyond ${bytesMaxOfAll / MIB} MiB together`;
     if (error.code === "RESPONSE_TOO_LARGE") throw refused(path, tooLarge, error);
@@ -71,7 +72,7 @@ export async function fetchFile(
   }
 }
 
-/** Without parameters; undefined when the server gives none that is a file's. */
+/** The media type without parameters; undefined when the server sends none that suits a file. */
 function typeOf({ headers }: SafeResponse): string | undefined {
   const type = String(headers["content-type"] ?? "")
     .split(";")[0]

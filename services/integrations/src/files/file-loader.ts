@@ -4,7 +4,7 @@ import { AppError } from "@workflow/errors";
 import { fetchFile } from "./fetch-file.ts";
 import type { LoadedFile, NamedFile } from "./file.ts";
 
-/** The hosts that files may be fetched from, as for all hosts that tenants name. */
+/** The network options for hosts that tenants name. */
 export interface FileLoaderOptions {
   allowPrivate: boolean;
   dnsServers?: readonly string[] | undefined;
@@ -15,7 +15,7 @@ export interface FileLoaderOptions {
 export interface FileRequest {
   companyId: string;
   files: readonly NamedFile[];
-  /** The path of the files in the request; violations put it before their numbers. */
+  /** The path of the files in the request; violations append the index of a file. */
   path: readonly string[];
   /** The limit of all files together. */
   bytesMax: number;
@@ -25,10 +25,12 @@ export interface FileRequest {
 /** Loads the bytes of files that tenants name. */
 export interface FileLoader {
   /**
-   * Does work with the bytes of some files, once there is memory for them. The work must not keep them.
+   * Does work with the bytes of some files, once there is memory for them. The work must not keep the
+   * bytes.
    *
-   * @throws AppError BAD_REQUEST naming a file that cannot be fetched as it is, UPSTREAM_ERROR when it may be
-   * fetched later or too many are held; the signal's reason when it was aborted; any error of the work
+   * @throws AppError BAD_REQUEST naming a file that cannot be fetched; UPSTREAM_ERROR when it may be
+   * fetched later or too many are in memory; the signal's reason when it was aborted; any error of the
+   * work
    */
   withFiles<Result>(
     request: FileRequest,
@@ -39,18 +41,18 @@ export interface FileLoader {
 
 const MIB = 1024 * 1024;
 /**
- * Bytes of files at the same time. While a message is put into a provider's form there are up to five times
- * as many, so this is 300 MiB at most; two of the largest messages of one company.
+ * The limit of file bytes in memory. Encoding a message for a provider takes up to five times its
+ * bytes, so at most 300 MiB in all. A company may hold two of the largest messages.
  */
 const HELD = { perTenant: 20 * MIB, total: 60 * MIB } as const;
-/** A file from a URL asks for memory only beyond this: a silent server holds up nobody. */
+/** A file from a URL reserves memory only beyond this size, so a silent server holds none. */
 const SMALL_BYTES = 64 * 1024;
 const WAIT_MS = 20_000;
 const BUSY_RETRY_MS = 5_000;
 /** The time limit for all files of a request. */
 const FETCH_MS = 30_000;
 
-/** Opens nothing yet; connections come with files. */
+/** Creates the loader. Connections open with the first files. */
 export function createFileLoader(options: FileLoaderOptions): FileLoader {
   const http = createSafeHttpClient(options);
   const turns = new Turns(HELD);
@@ -105,7 +107,8 @@ function bytesGivenBy(source: NamedFile["source"]): number {
 }
 
 /**
- * The memory of one request's files. It is taken once and as a whole, so that none waits with a part of it.
+ * The memory of one request's files. It is reserved once and as a whole, so requests with a part of it
+ * cannot deadlock.
  */
 class Room {
   readonly #turns: Turns;

@@ -1,12 +1,12 @@
-/** A file that a tenant gives, or says where it is. */
+/** A file of a tenant, by its content or its URL. */
 export interface NamedFile {
   filename: string;
-  /** Undefined: what the URL's server says, or what fits the name. */
+  /** Undefined: the type that the URL's server sends, or that fits the name. */
   contentType: string | undefined;
   source: { $case: "content"; value: Buffer } | { $case: "url"; value: string };
 }
 
-/** A file whose bytes are at hand. */
+/** A file whose bytes are in memory. */
 export interface LoadedFile {
   filename: string;
   contentType: string | undefined;

@@ -1,6 +1,6 @@
 import { Turns } from "@workflow/async";
 
-/** Memory for the large ones among some answers. */
+/** Memory for the answers of one piece of work. Small answers need none. */
 export interface AnswerRoom {
   /** Counts bytes that arrived; a promise while they have to wait for memory. */
   take(bytes: number): Promise<void> | undefined;
@@ -17,13 +17,14 @@ export interface RoomRequest {
 }
 
 const MIB = 1024 * 1024;
-/** The bytes that answers may have without reserving memory. */
+/** The bytes that answers may have without reserved memory. */
 const SMALL_BYTES = 64 * 1024;
-/** The bytes that answers get first. Most need no more. */
+/** The bytes that a room reserves first; most answers need no more. */
 const SOME_BYTES = MIB;
 /**
- * Bytes of answers in memory at the same time, decoded ones included: 96 MiB in all, and half of it for one
- * company. Parsed they are some five times as much; empty objects alone would be twenty times their text.
+ * The limit of bytes of answers in memory, decoded ones included: 96 MiB in all, and half of it for one
+ * company. A parsed answer takes some five times its bytes; empty objects alone would take twenty
+ * times.
  */
 const SOME = { total: 32 * MIB, perTenant: 16 * MIB } as const;
 const MOST = { total: 64 * MIB, perTenant: 32 * MIB } as const;
@@ -33,7 +34,7 @@ export class AnswerRooms {
   readonly #some = new Turns(SOME);
   readonly #most = new Turns(MOST);
 
-  /** A room without any memory yet; small answers never need more. */
+  /** Opens a room without reserved memory; small answers never need any. */
   open({ companyId, bytesMax, signal }: RoomRequest): AnswerRoom {
     const steps = [
       { turns: this.#some, bytes: SOME_BYTES, suffices: SOME_BYTES },
@@ -43,7 +44,7 @@ export class AnswerRooms {
   }
 }
 
-/** What a room takes next. */
+/** The next step of a room's growth. */
 interface Step {
   turns: Turns;
   bytes: number;
@@ -52,8 +53,8 @@ interface Step {
 }
 
 /**
- * A room that grows in steps. While it waits for the last step it holds the one before, and with that it
- * waits for nothing more. So rooms never wait for each other.
+ * A room that grows in two steps. A room that waits for the last step holds the first one and never
+ * waits again, so rooms cannot deadlock.
  */
 class GrowingRoom implements AnswerRoom {
   readonly #steps: Step[];
@@ -83,7 +84,7 @@ class GrowingRoom implements AnswerRoom {
     this.#giveBack = undefined;
   }
 
-  /** While no memory is free for a large answer, its reader waits (and its timeout goes on). */
+  /** A reader waits while there is no memory for a large answer, and its timeout continues. */
   async #grow(): Promise<void> {
     const { signal: over } = this.#over;
     const stop = this.#signal === undefined ? over : AbortSignal.any([this.#signal, over]);

@@ -6,16 +6,16 @@ import type { Scrubber } from "@workflow/scrubber";
 import { LRUCache } from "lru-cache";
 
 /**
- * Removes a connection's credentials from others' words, in every form that the package knows. Other work
- * gets its turns while that takes long.
+ * Removes a connection's credentials from others' texts, in every form that the scrubber package knows.
+ * A long text does not block the event loop.
  */
 export interface CredentialScrubber {
   /** The texts that are searched for, in plain form. */
   readonly secrets: readonly string[];
-  /** The first characters of a text, without half of a credential at their end. */
+  /** The first characters of a text, without a part of a credential at their end. */
   readonly beginning: (text: string, charsMax: number) => Promise<string>;
   /**
-   * Scrubs strings, numbers and names of members at any depth; returns the same value where nothing was
+   * Scrubs strings, numbers and names of members at any depth; returns the same value when nothing was
    * removed.
    */
   readonly json: (value: unknown) => Promise<unknown>;
@@ -25,14 +25,14 @@ export interface CredentialScrubber {
 const LENGTH_MIN = 4;
 
 /**
- * The memory of one scrubber, measured: some 20 KB a credential, and hundreds of bytes a character once the
- * end of a long text was scrubbed. The number and the bytes of kept scrubbers are bounded, whatever tenants
- * name their keys.
+ * The measured memory of one scrubber: some 20 KB a credential, and hundreds of bytes a character once
+ * the end of a long text was scrubbed. The number and the bytes of cached scrubbers are limited,
+ * whatever tenants name their keys.
  */
 const BYTES = { each: 20_000, aCharacter: 400, most: 64 * 1024 * 1024 };
 const KEPT_MAX = 500;
 
-/** The key is a digest of all the texts: other credentials, of any version, have another one. */
+/** The key is a digest of all texts, so each version of the credentials has its own scrubber. */
 const kept = new LRUCache<string, Scrubber>({ max: KEPT_MAX, maxSize: BYTES.most });
 
 /** The scrubber of a connection. It is prepared only when there is something to scrub. */
@@ -82,7 +82,7 @@ function prepared(secrets: readonly string[]): Scrubber | null {
   const scrubber = createScrubber(secrets);
   if (scrubber === null) return null;
   const size = secrets.reduce((sum, { length }) => sum + BYTES.each + BYTES.aCharacter * length, 0);
-  // What is larger than all of it is not kept.
+  // The cache does not keep a scrubber that is larger than the whole cache.
   kept.set(name, scrubber, { size });
   return scrubber;
 }

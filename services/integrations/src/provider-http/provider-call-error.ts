@@ -1,21 +1,21 @@
 import { HttpClientError } from "@workflow/http-client";
 import type { HttpClientErrorCode } from "@workflow/http-client";
 
-/** Those of the HTTP client; INVALID_ANSWER: an answer of good status whose body is not JSON. */
+/** The codes of the HTTP client, and INVALID_ANSWER for an answer of good status whose body is not JSON. */
 export type ProviderCallErrorCode = HttpClientErrorCode | "INVALID_ANSWER";
 
 /**
- * A provider gave no answer that can be read. What it says in an answer is no such error:
- * `findFailure` of the catalog reads that. The message is public and holds no credential, path or body.
+ * A provider gave no readable answer. An answer with an error is no such error: `findFailure` of the
+ * catalog reads it. The message is public and contains no credential, path or body.
  */
 export class ProviderCallError extends Error {
   override readonly name = "ProviderCallError";
   readonly code: ProviderCallErrorCode;
-  /** The same request may end differently later. */
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   /** Whether the provider may have seen the request. */
   readonly sent: boolean;
-  /** Of the answer; null when there was none. */
+  /** The status of the answer; null without an answer. */
   readonly status: number | null;
 
   constructor(
@@ -31,7 +31,7 @@ export class ProviderCallError extends Error {
   }
 }
 
-/** What would come again, whatever the time. */
+/** Errors that would occur again at any time. */
 const FINAL_CODES: ReadonlySet<ProviderCallErrorCode> = new Set([
   "INVALID_URL",
   "INVALID_REQUEST",
@@ -42,7 +42,7 @@ const FINAL_CODES: ReadonlySet<ProviderCallErrorCode> = new Set([
   "INVALID_ANSWER",
 ]);
 
-/** The HTTP client's error in the words of a provider's caller; anything else stays as it is. */
+/** Turns the HTTP client's error into a ProviderCallError; other errors stay as they are. */
 export function toProviderCallError(error: unknown): unknown {
   if (!(error instanceof HttpClientError)) return error;
   return new ProviderCallError(error.code, error.message, { sent: error.sent, cause: error });

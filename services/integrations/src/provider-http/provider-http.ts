@@ -15,66 +15,66 @@ import type { AnswerRoom, RoomRequest } from "./answer-room.ts";
 import { toProviderCallError } from "./provider-call-error.ts";
 import { readAnswerBody } from "./read-answer-body.ts";
 
-/** How providers are reached. */
+/** The options of the client for providers. */
 export interface ProviderHttpOptions {
   /** Lets tenants name private hosts; for development and tests. */
   allowPrivate: boolean;
   dnsServers?: readonly string[] | undefined;
   nat64Prefixes?: readonly string[] | undefined;
-  /** What the operator set for each provider, by its id; base URLs among it may be private. */
+  /** The operator's settings of each provider, by its id; base URLs among them may be private. */
   settings: ReadonlyMap<string, ProviderSettings>;
-  /** Makes the spans of requests whose trace is recorded. */
+  /** Makes the spans of recorded traces. */
   tracer?: Tracer | undefined;
 }
 
-/** For whom, and within which limits, a request is sent. */
+/** The company of a request, and its limits. */
 export interface ProviderExchange {
   companyId: string;
-  /** W3C trace context of what makes the request. */
+  /** W3C trace context of the cause of the request. */
   traceparent?: string | undefined;
-  /** The manifest's id. */
+  /** The id of the provider's manifest. */
   provider: string;
-  /** Of the whole exchange; 30 s by default. */
+  /** The limit of the whole exchange; 30 s by default. */
   timeoutMs?: number | undefined;
-  /** Limit of the answer's body; 4 MiB by default, which is also the most. */
+  /** The limit of the answer's body; 4 MiB by default, which is also the maximum. */
   bytesMax?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** For answers that are kept until other exchanges are over too; by default each has its own. */
+  /** The room of answers that stay in memory together; by default each answer has its own. */
   room?: AnswerRoom | undefined;
 }
 
-/** An answer and how much of it there was. */
+/** An answer and its size. */
 export interface ReceivedAnswer extends ProviderAnswer {
-  /** Length of the decoded body. */
+  /** The length of the decoded body. */
   readonly bytes: number;
 }
 
-/** The one way out to providers. */
+/** The only client for providers. */
 export interface ProviderHttp {
   /**
-   * Sends one request for a company, over connections of its own. Addresses are judged as those of any
-   * host that a tenant names, but for the origins that the operator's `<PROVIDER>_BASE_URL` and
-   * `<PROVIDER>_OAUTH_BASE_URL` name.
-   * A GET follows redirects within its origin; nothing is sent to another one.
+   * Sends one request for a company, over connections of its own. The addresses follow the rules for
+   * hosts that tenants name. The only exceptions are the origins of the operator's
+   * `<PROVIDER>_BASE_URL` and `<PROVIDER>_OAUTH_BASE_URL`. A GET follows redirects within its origin;
+   * nothing is sent to another one.
    *
-   * @returns the answer, of whatever status
-   * @throws ProviderCallError when there is none that can be read
+   * @returns the answer, whatever its status
+   * @throws ProviderCallError when there is no readable answer
    */
   sendProviderRequest(
     request: ProviderRequest,
     exchange: ProviderExchange,
   ): Promise<ReceivedAnswer>;
-  /** Room for all answers of one piece of work, from the first large one to `leave`. */
+  /** Opens a room for all answers of one piece of work, until `leave`. */
   openRoom(request: RoomRequest): AnswerRoom;
-  /** The operator's `<PROVIDER>_BASE_URL`; undefined where the manifest's holds. */
+  /** The operator's `<PROVIDER>_BASE_URL`; undefined when the manifest's address counts. */
   baseUrlOf(provider: string): string | undefined;
   /**
-   * The access with our own credentials added, for providers whose manifests want both.
+   * The access with our own credentials added, for providers whose manifests need both.
    *
-   * @throws MissingFieldError that names the setting that is not set
+   * @throws MissingFieldError that names the missing setting
    */
   withOwnCredentials(provider: ProviderManifest, access: ConnectionAccess): ConnectionAccess;
-  /** Refuses new requests and waits for those under way. */
+  /** Refuses new requests and waits for current ones. */
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 const REDIRECTS_MAX = 3;
 
-/** Opens nothing yet; connections come with requests. */
+/** Creates the client. Connections open with the first requests. */
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   const { dnsServers, nat64Prefixes, settings, tracer } = options;
   const create = (allowPrivate: boolean): SafeHttpClient =>
@@ -138,7 +138,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   };
 }
 
-/** By the names of their settings. */
+/** Our own credentials, by the names of their settings. */
 function ownCredentials(settings: ProviderHttpOptions["settings"]): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [id, { clientId, clientSecret }] of settings) {
@@ -148,7 +148,10 @@ function ownCredentials(settings: ProviderHttpOptions["settings"]): Record<strin
   return found;
 }
 
-/** Credentials travel under names, and in queries, that the HTTP client can't know: none leave. */
+/**
+ * Refuses redirects to another origin. The HTTP client can't remove credentials from headers and
+ * queries of unknown names.
+ */
 function stayAt(first: string): (hop: URL) => void {
   const origin = URL.parse(first)?.origin;
   return (hop) => {

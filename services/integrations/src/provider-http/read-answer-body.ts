@@ -3,8 +3,8 @@ import { NESTING_MAX } from "@workflow/json";
 import { ProviderCallError } from "./provider-call-error.ts";
 
 /**
- * The JSON of an answer; null when it has no body. Servers in front of a provider describe failures in
- * HTML: the status says enough then, so the body of a failure that is not JSON is null as well.
+ * The JSON of an answer; null without a body. The body of a failure that is not JSON is null as well:
+ * proxies in front of a provider describe failures in HTML, and the status says enough.
  *
  * @throws ProviderCallError INVALID_ANSWER
  */
@@ -19,7 +19,7 @@ export function readAnswerBody({ status, headers, body }: SafeResponse): unknown
       .split(";")[0]
       ?.trim()
       .toLowerCase() ?? "";
-  // Only a type that is well formed is repeated: the rest of a header is anybody's text.
+  // The message repeats only a well-formed type, since a header may contain any text.
   const shown = /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,60}$/.test(type) ? ` but ${type}` : "";
   const what = JSON_TYPE.test(type) || shown === "" ? "is not valid JSON" : `is not JSON${shown}`;
   const message = `The provider answered ${status}, but its answer ${what}.`;
@@ -36,7 +36,7 @@ function decodeUtf8(body: Buffer): string | undefined {
   }
 }
 
-/** Undefined where it is no JSON, or nests deeper than what follows can work with (D2). */
+/** Undefined for text that is no JSON or is nested too deeply (D2). */
 function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

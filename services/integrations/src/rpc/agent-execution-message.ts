@@ -7,7 +7,7 @@ import type {
   ListedExecutionRow,
 } from "../store/agent-executions.ts";
 
-/** How each status is called in messages. */
+/** The statuses by their names in messages. */
 const MESSAGE_STATUS = {
   running: AgentExecutionStatus.RUNNING,
   completed: AgentExecutionStatus.COMPLETED,
@@ -48,7 +48,7 @@ export function toExecutionMessage(row: ExecutionRow): AgentExecution {
   };
 }
 
-/** The message for why there is no output. */
+/** The message for the reason why there is no output. */
 export function toErrorMessage({
   code,
   message,

@@ -8,7 +8,7 @@ import type { Agent, AgentStatus, AgentType } from "../domain/agent.ts";
 import type { Models } from "../agents/models/model.ts";
 import { wrongField } from "./connection-request.ts";
 
-/** How each type is called in messages. */
+/** The types by their names in messages. */
 const MESSAGE_TYPE = {
   extraction: MessageType.EXTRACTION,
   content: MessageType.CONTENT,
@@ -19,16 +19,16 @@ const MESSAGE_TYPE = {
   custom: MessageType.CUSTOM,
 } as const satisfies Record<AgentType, MessageType>;
 
-/** How each status is called in messages. */
+/** The statuses by their names in messages. */
 export const MESSAGE_STATUS = {
   active: MessageStatus.ACTIVE,
   deprecated: MessageStatus.DEPRECATED,
 } as const satisfies Record<AgentStatus, MessageStatus>;
 
 /**
- * The type that a message names; undefined when it names none.
+ * The type that a message names; undefined for none.
  *
- * @throws AppError BAD_REQUEST for one that is not known
+ * @throws AppError BAD_REQUEST for an unknown type
  */
 export function agentTypeOf(type: MessageType): AgentType | undefined {
   const known = AGENT_TYPES.find((each) => MESSAGE_TYPE[each] === type);
@@ -36,7 +36,7 @@ export function agentTypeOf(type: MessageType): AgentType | undefined {
   throw wrongField("type", `must be one of ${AGENT_TYPES.join(", ")}`);
 }
 
-/** The message for an agent, with the model that its provider stands for in this installation. */
+/** The message for an agent, with the model of its provider in this installation. */
 export function toAgentMessage(agent: Agent, models: Pick<Models, "modelOf">): AgentMessage {
   const { type, status, description, outputSchemaJson, ...rest } = agent;
   return {

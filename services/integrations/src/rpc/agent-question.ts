@@ -6,16 +6,16 @@ import { hasAtMost, INPUT_BYTES_MAX, USER_MESSAGE_CHARS_MAX } from "../agents/li
 import { ModelCallError } from "../agents/models/model-call-error.ts";
 import { wrongField } from "./connection-request.ts";
 
-/** Of a question with its repairs. Whoever calls has to be more patient by a minute, see `TokenBudget`. */
+/** The time limit of a question with its repairs. Callers wait a minute longer, see `TokenBudget`. */
 export const QUESTION_TIMEOUT_MS = 240_000;
 
-/** The texts of a question in a request. */
+/** The question's texts in a request. */
 interface QuestionFields {
   readonly inputJson: string;
   readonly userMessage?: string | undefined;
 }
 
-/** What a request takes of a company's places; the rest of it is small. One that is too large is refused later. */
+/** The bytes that a request takes of a company's places. The size is checked later. */
 export function bytesOf({ inputJson, userMessage = "" }: QuestionFields): number {
   return Math.min(
     Buffer.byteLength(inputJson) + Buffer.byteLength(userMessage),
@@ -24,7 +24,7 @@ export function bytesOf({ inputJson, userMessage = "" }: QuestionFields): number
 }
 
 /**
- * What was asked, checked as far as that goes without the agent.
+ * Parses and checks a question, as far as possible without the agent.
  *
  * @throws AppError BAD_REQUEST, PAYLOAD_TOO_LARGE
  */
@@ -48,7 +48,11 @@ export function parseQuestion({ inputJson, userMessage }: QuestionFields): {
   };
 }
 
-/** A text that may be empty. Throws BAD_REQUEST. */
+/**
+ * Checks a text that may be empty.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function requireText(field: string, text: string, charsMax: number): string {
   if (!hasAtMost(text, charsMax)) {
     throw wrongField(field, `must have at most ${charsMax} characters`);
@@ -57,7 +61,7 @@ export function requireText(field: string, text: string, charsMax: number): stri
   throw wrongField(field, "must not contain NUL or unpaired surrogates");
 }
 
-/** What goes wrong with a question, as its caller is told. */
+/** The error of a question in the form that its caller gets. */
 export function toQuestionError(error: unknown): unknown {
   if (error instanceof AgentInputError) {
     const { violations } = error;

@@ -10,7 +10,7 @@ import type { CallContext } from "../actions/call-provider.ts";
 import { chooseConnection } from "../actions/choose-connection.ts";
 import { toFailureMessage, toNamed } from "./action-message.ts";
 
-/** Hands a connection's credentials out to a run that is about to send them to the provider. */
+/** Returns a connection's credentials to a run that is about to send them to the provider. */
 export function authorizeRequest(
   context: CallContext,
 ): UnaryMethod<AuthorizeRequestRequest, AuthorizeRequestResponse> {

@@ -9,7 +9,7 @@ import { parseRedirectUrl } from "../authorization/redirect-url.ts";
 import type { ServiceContext } from "../context.ts";
 import { requireName, requireProviderOfPath } from "./connection-request.ts";
 
-/** Begins to connect an account; the person is to be sent to the address that is answered. */
+/** Begins to connect an account. The answer has the address for the person. */
 export function beginAuthorization(
   context: ServiceContext,
 ): UnaryMethod<BeginAuthorizationRequest, BeginAuthorizationResponse> {

@@ -8,11 +8,11 @@ import type { UnaryMethod } from "@workflow/rpc";
 import { completeAuthorization as complete } from "../authorization/complete-authorization.ts";
 import type { ServiceContext } from "../context.ts";
 
-/** What a way back may bring; codes and tokens of providers have some hundred characters. */
+/** The limits of a callback's parameters; codes and tokens of providers have some hundred characters. */
 const PARAMS_MAX = 30;
 const PARAM_CHARS_MAX = 8_192;
 
-/** Takes a callback, of which nothing is believed (D39). */
+/** Handles a callback, none of whose content is trusted (D39). */
 export function completeAuthorization(
   context: ServiceContext,
 ): UnaryMethod<CompleteAuthorizationRequest, CompleteAuthorizationResponse> {

@@ -23,8 +23,8 @@ import { toConnectionMessage } from "./connection-message.ts";
 import { requireName, requireProviderOfPath, wrongField } from "./connection-request.ts";
 
 /**
- * Stores keys that the provider has accepted, for a new connection or in place of another's. Nothing is
- * stored, and what there was stays, when it refuses them or does not answer.
+ * Stores keys that the provider has accepted, for a new connection or in place of earlier keys. When
+ * the provider refuses them or does not answer, nothing changes.
  */
 export function connectApiKey(
   context: ServiceContext,
@@ -54,11 +54,11 @@ export function connectApiKey(
   });
 }
 
-/** Keys that the provider has accepted, and what it said of their account. */
+/** Accepted keys, and the provider's facts about their account. */
 interface AcceptedKeys {
   access: ConnectionAccess;
   externalAccountId: string | null;
-  /** Null: the provider's name, or the present one. */
+  /** Null: the provider's name, or the present name. */
   name: string | null;
 }
 
@@ -80,7 +80,7 @@ async function openStored(
 }
 
 /**
- * What the provider says of the account.
+ * The provider's facts about the account.
  *
  * @throws AppError BAD_REQUEST or UPSTREAM_ERROR
  */
@@ -105,10 +105,10 @@ async function requireGood(
   throw new AppError("UPSTREAM_ERROR", text);
 }
 
-/** What the request was refused for before it was sent: what the caller entered is wrong. */
+/** Errors before the request was sent, which mean that the caller's input is wrong. */
 const REFUSED_ADDRESSES: ReadonlySet<string> = new Set(["ADDRESS_NOT_ALLOWED", "INVALID_URL"]);
 
-/** The field that says where the provider's API is. */
+/** The field with the host of the provider's API. */
 function hostField({ auth }: ProviderManifest): string | undefined {
   if (auth.kind !== "apiKey") return undefined;
   return auth.fields.find(({ form }) => form === "host")?.key;
@@ -130,7 +130,10 @@ function withAccount(
   return { access: { ...access, fields }, externalAccountId };
 }
 
-/** What the caller names, else what the connection had where the new keys prove it, else what they say. */
+/**
+ * The account that the caller names; else the connection's, when the new keys prove it; else that of
+ * the new keys.
+ */
 function claimedId(
   { accountClaim }: ApiKeyAuth,
   account: Account,
@@ -164,7 +167,7 @@ async function insertNew(
   });
 }
 
-/** Whoever replaced them meanwhile is overruled: of two calls that are both right the later one counts. */
+/** Of two concurrent calls with valid keys the later one counts. */
 async function replaceKeys(
   context: ServiceContext,
   call: RpcContext,

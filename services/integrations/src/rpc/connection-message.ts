@@ -3,7 +3,7 @@ import type { Connection } from "@workflow/proto/integrations/v1/connections";
 import type { ConnectionStatus } from "../domain/connection-states.ts";
 import type { ConnectionRow } from "../store/connections.ts";
 
-/** How each status is called in messages. */
+/** The statuses by their names in messages. */
 export const MESSAGE_STATUS = {
   pending: MessageStatus.PENDING,
   active: MessageStatus.ACTIVE,
@@ -13,7 +13,7 @@ export const MESSAGE_STATUS = {
   abandoned: MessageStatus.ABANDONED,
 } as const satisfies Record<ConnectionStatus, MessageStatus>;
 
-/** The message for a stored connection; credentials and fields are not in it. */
+/** The message for a stored connection, without credentials and fields. */
 export function toConnectionMessage(row: ConnectionRow, metadataJson?: string | null): Connection {
   return {
     id: row.id,

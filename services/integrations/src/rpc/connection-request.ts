@@ -5,7 +5,7 @@ import type { Violation } from "@workflow/errors";
 import { isStorableText, NESTING_MAX } from "@workflow/json";
 import { METADATA_BYTES_MAX, NAME_CHARS_MAX } from "../connections/limits.ts";
 
-/** BAD_REQUEST that names a field, and says what is wrong with it in words that follow the name. */
+/** The BAD_REQUEST that names a field. The message follows the field's name. */
 export function wrongField(field: string, message: string): AppError {
   const violations: Violation[] = [{ path: [field], message }];
   return new AppError("BAD_REQUEST", `${field} ${message}.`, { violations });
@@ -45,7 +45,11 @@ export function requireName(name: string, field = "name"): string {
   return name;
 }
 
-/** The caller's metadata as sent; null when there is none. Throws BAD_REQUEST. */
+/**
+ * The caller's metadata as sent; null without any.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function requireMetadata(json: string): {
   json: string | null;
   members: Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 
-/** Says where the page of an attempt sends the person next. */
+/** Returns the next address for the person on an attempt's page. */
 export function continueAuthorization({
   attemptPage,
 }: ServiceContext): UnaryMethod<ContinueAuthorizationRequest, ContinueAuthorizationResponse> {

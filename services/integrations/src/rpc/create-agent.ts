@@ -10,7 +10,7 @@ import type { ServiceContext } from "../context.ts";
 import { insertAgent, lockAgentsOf } from "../store/agents.ts";
 import { agentTypeOf, toAgentMessage } from "./agent-message.ts";
 
-/** Makes an agent of the company. */
+/** Creates an agent of the company. */
 export function createAgent(
   { writes, audit, models }: ServiceContext,
   schemas: SchemaChecks,

@@ -21,8 +21,8 @@ import { toConnectionMessage } from "./connection-message.ts";
 import { requireMetadata, requireName, requireProvider, wrongField } from "./connection-request.ts";
 
 /**
- * Makes a connection without keys: of OAuth providers and banks it is pending until the person has
- * authorized it, an own application's (D37) is active at once.
+ * Creates a connection without keys. For OAuth providers and banks it is pending until the person has
+ * authorized it; an own application's (D37) is active at once.
  */
 export function createConnection(
   context: ServiceContext,
@@ -47,7 +47,7 @@ export function createConnection(
         name,
         provider: provider.id,
         externalAccountId,
-        // Nobody can be asked whose it is.
+        // No provider can confirm the owner of such an account.
         accountClaimed: isOwn,
         fields,
         metadataJson: metadata.json,
@@ -72,7 +72,7 @@ export function createConnection(
         await recordCreated(context, call, row);
         return { connection, authorizationUrl: url };
       } catch (error) {
-        // The caller gets no address, so nobody could ever complete it.
+        // The caller gets no address, so nobody could complete the connection.
         await deleteConnection(database, key, row.credentialsVersion);
         throw error;
       }
@@ -91,7 +91,7 @@ function requireAuthorizable({ flow }: ServiceContext, provider: ProviderManifes
   flow.requireAvailable(provider);
 }
 
-/** Controls, and what changes how others are read: two ids that look the same would be two accounts. */
+/** Control and format characters: with them two different ids could look the same. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 function requireAccountId(id: string): string {
@@ -105,7 +105,11 @@ function requireAccountId(id: string): string {
   return id;
 }
 
-/** Texts of the metadata that the provider's addresses name: NetSuite's `accountId`. Throws BAD_REQUEST. */
+/**
+ * Texts of the metadata that the provider's addresses name, such as NetSuite's `accountId`.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 function fieldsKnownBefore(
   provider: ProviderManifest,
   metadata: Readonly<Record<string, unknown>>,

@@ -13,10 +13,14 @@ import { sealFor } from "./seal-for.ts";
 import { toSecretMessage } from "./secret-message.ts";
 import { requireValid, requireWorkflowKey } from "./secret-request.ts";
 
-/** Secrets of one workflow: they are listed whole. */
+/** The limit of one workflow's secrets, since they are listed on one page. */
 const SECRETS_MAX = 1_000;
 
-/** Stores a new secret. BAD_REQUEST when its workflow is known to be archived, or has as many as it may have. */
+/**
+ * Stores a new secret.
+ *
+ * @throws AppError BAD_REQUEST when its workflow is archived or has its limit of secrets
+ */
 export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretRequest, Secret> {
   const { writes, audit } = context;
   return rpc({
@@ -48,7 +52,7 @@ export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretR
   });
 }
 
-/** Why a workflow takes no secret. The transaction must hold the workflow's lock. */
+/** The reason why a workflow takes no secret. The transaction must hold the workflow's lock. */
 async function refusalOf(transaction: Transaction, workflow: WorkflowKey): Promise<AppError> {
   if ((await countSecrets(transaction, workflow)) < SECRETS_MAX) {
     return new AppError("BAD_REQUEST", "The workflow is archived; it keeps no secrets.");

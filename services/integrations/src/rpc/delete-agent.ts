@@ -10,7 +10,7 @@ import { DEPRECATED_AGENTS_KEPT } from "../agents/limits.ts";
 import type { ServiceContext } from "../context.ts";
 import { deprecateAgent, findOwnAgent, trimDeprecatedAgents } from "../store/agents.ts";
 
-/** Deprecates an agent; one that is deprecated stays as it is. Its name can be given again. */
+/** Deprecates an agent, and frees its name. A deprecated agent stays unchanged. */
 export function deleteAgent(
   context: ServiceContext,
 ): UnaryMethod<DeleteAgentRequest, DeleteAgentResponse> {

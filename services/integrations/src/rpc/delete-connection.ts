@@ -18,13 +18,14 @@ import { findConnection } from "../store/connections.ts";
 import type { ConnectionRow } from "../store/connections.ts";
 import { queueRevocation } from "../store/revocations.ts";
 
-/** Credentials may be renewed between reading and ending them. Three times in a row is a fault. */
+/** Credentials may be renewed between reading and ending them. Three renewals in a row are a fault. */
 const TRIES_MAX = 3;
 
 /**
- * Ends a connection. An authorized account stays as disconnected, without credentials, and may be authorized
- * again under its id. A connection with entered keys, or one that was never completed, is removed. The access
- * is revoked at the provider or broker afterwards, and that is tried until it is done.
+ * Ends a connection. An authorized account becomes disconnected and loses its credentials; it may be
+ * authorized again under its id. A connection with entered keys, or one that was never completed, is
+ * deleted. The access is revoked at the provider or broker afterwards, with retries until that
+ * succeeds.
  */
 export function deleteConnection(
   context: ServiceContext,
@@ -34,10 +35,11 @@ export function deleteConnection(
     async handler({ connectionId }, call) {
       const key = requireConnectionKey(connectionId, call);
       for (let tried = 0; tried < TRIES_MAX; tried += 1) {
-        // The connection is not opened: one that cannot be decrypted any more can still be ended.
+        // The connection is not decrypted, so a connection that can no longer be decrypted can still be
+        // ended.
         const connection = await findConnection(context.database, key);
         if (connection === null) throw connectionNotFound();
-        // As with other objects (D21), ending what has ended is no error.
+        // Ending an ended connection is no error, as with other objects (D21).
         if (hasEnded(connection)) {
           if (await endAttempt(context, call, connection)) return {};
         } else if (await end(context, call, connection)) {
@@ -54,8 +56,8 @@ function hasEnded({ status }: ConnectionRow): boolean {
 }
 
 /**
- * Whether a person has authorized it at the provider or a bank, so that it can be revoked. For a provider
- * that this version does not know nothing can be.
+ * Whether a person has authorized the connection at the provider or a bank, so that the access can be
+ * revoked. An unknown provider of another version can't be asked.
  */
 function isAuthorized(connection: ConnectionRow): boolean {
   const kind = findProvider(connection.provider)?.auth.kind;
@@ -84,7 +86,8 @@ async function end(
         })
       : await deleteRow(transaction, key, version);
     if (after === null) throw new ChangedMeanwhileError();
-    // The connection is locked by now: a concurrent pause has been stored, or will find nothing.
+    // The connection is locked, so a concurrent pause is either stored already or will find no
+    // connection.
     if (isKept) await deletePause(transaction, key);
     const entry = connectionEntry("connection.deleted", before, isKept ? after : null);
     await audit.record(transaction, call, entry);
@@ -102,8 +105,8 @@ async function end(
 }
 
 /**
- * Ends the attempt to authorize an ended connection again, so that whoever has the attempt's address can't
- * bring it back. False when another call was faster.
+ * Ends the attempt to authorize an ended connection again, so that the attempt's address can't
+ * reactivate it. False when another call was faster.
  */
 async function endAttempt(
   { writes, leftovers }: ServiceContext,
@@ -119,7 +122,7 @@ async function endAttempt(
   return after !== null && hasEnded(after);
 }
 
-/** Rolls the transaction back. */
+/** Thrown to roll the transaction back. */
 class ChangedMeanwhileError extends Error {
   override readonly name = "ChangedMeanwhileError";
 }

@@ -20,7 +20,7 @@ import type { ServiceContext } from "../context.ts";
 import { toErrorMessage } from "./agent-execution-message.ts";
 import { toQuestionError } from "./agent-question.ts";
 
-/** Asks an agent for every case and compares the answers with what is expected. */
+/** Asks an agent for every case and compares the answers with the expectations. */
 export function evaluateAgent(
   context: ServiceContext,
 ): UnaryMethod<EvaluateAgentRequest, EvaluateAgentResponse> {
@@ -60,7 +60,7 @@ export function evaluateAgent(
   });
 }
 
-/** The agent as it would be with the prompt that is to be judged. */
+/** The agent with the prompt that is evaluated. */
 function toCandidate(agent: Agent, { systemPrompt }: EvaluateAgentRequest): Agent {
   if (systemPrompt === undefined) return agent;
   const path = ["systemPrompt"];

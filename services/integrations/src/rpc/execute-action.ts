@@ -13,7 +13,7 @@ import { badRequest, requireText, toFailureMessage, toNamed, toPause } from "./a
 
 const KEY_CHARS_MAX = 500;
 
-/** Calls a provider's action for a step, with the credentials of the connection that it means. */
+/** Calls a provider's action for a step, with the credentials of its connection. */
 export function executeAction(
   context: CallContext,
 ): UnaryMethod<ExecuteActionRequest, ExecuteActionResponse> {
@@ -50,7 +50,7 @@ function parseInputs(inputsJson: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(Object(parsed.value)));
 }
 
-/** A definition may have been checked by a newer version. */
+/** A newer version may have checked the definition. */
 function requireAction(id: string) {
   const found = findProviderAction(id);
   if (found !== undefined) return found;

@@ -23,16 +23,16 @@ import type { ExecutionRow } from "../store/agent-executions.ts";
 import { badRequest, requireText, toFailureMessage } from "./action-message.ts";
 
 const KEY_CHARS_MAX = 500;
-/** Three exchanges with a provider, as long as AGENT_TIMEOUT_MS may be, and waits before each. */
+/** Three exchanges of the longest AGENT_TIMEOUT_MS, and the waits before them. */
 const ASK_MS_MAX = 40 * 60_000;
 
-/** A question but for the agent, which is looked up. */
+/** A step's question before its agent is looked up. */
 type StepQuestion = Omit<RecordedQuestion, "agent"> & {
   readonly agentId: string;
   readonly idempotencyKey: string;
 };
 
-/** Asks an agent for a step, once under its key. */
+/** Asks an agent for a step, once for each key. */
 export function executeAgentStep(
   context: AgentCallContext & FindingContext,
 ): UnaryMethod<ExecuteAgentStepRequest, ExecuteAgentStepResponse> {
@@ -55,7 +55,7 @@ export function executeAgentStep(
   });
 }
 
-/** An answer that is recorded counts whatever has become of the agent, its provider or the day's tokens. */
+/** A recorded answer counts, whatever the state of the agent, its provider or the day's tokens is now. */
 async function askOrRecall(
   context: AgentCallContext & FindingContext,
   question: StepQuestion,
@@ -108,7 +108,7 @@ function parseQuestion(
   };
 }
 
-/** Templates may have brought together what no caller could send: that is the step's failure. */
+/** Templates may produce an input that no caller could send; the step fails then. */
 function parseInput(inputJson: string): Record<string, unknown> {
   const parsed = parseJsonText(inputJson, "object");
   if (parsed.ok) return Object.fromEntries(Object.entries(Object(parsed.value)));

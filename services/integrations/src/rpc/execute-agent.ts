@@ -18,7 +18,7 @@ import {
 
 const RUN_ID_CHARS_MAX = 128;
 
-/** Asks an agent and records that, for callers other than steps. */
+/** Asks an agent and records the execution, for callers other than steps. */
 export function executeAgent(
   context: ServiceContext,
 ): UnaryMethod<ExecuteAgentRequest, AgentExecution> {

@@ -24,7 +24,7 @@ export function findAccounts({
         throw badRequest("externalAccountIds", `must be 1 to ${ACCOUNTS_MAX}`);
       }
       if (!isStorableText(provider)) return { connections: [] };
-      // What Postgres cannot store is the id of no account.
+      // A text that Postgres cannot store is no account's id.
       const ids = externalAccountIds.filter(isStorableText);
       const rows = await listAccountConnections(database, provider, ids);
       return { connections: rows.map(toFoundConnection) };

@@ -8,7 +8,7 @@ import { getNamedByBroker } from "../connections/broker-connection.ts";
 import type { ServiceContext } from "../context.ts";
 import { toFoundConnection } from "./found-connection-message.ts";
 
-/** Finds whose account it is that the broker speaks of. */
+/** Finds the connection of an account that the broker names. */
 export function findBrokerConnection({
   database,
 }: ServiceContext): UnaryMethod<FindBrokerConnectionRequest, FoundConnection> {

@@ -11,7 +11,7 @@ import type { ServiceContext } from "../context.ts";
 import { findExecution } from "../store/agent-executions.ts";
 import { toExecutionMessage } from "./agent-execution-message.ts";
 
-/** One execution whole; for as long as it is kept, whatever has become of its agent. */
+/** Returns one execution whole, as long as it is kept and whatever its agent's state is. */
 export function getAgentExecution({
   database,
 }: Pick<ServiceContext, "database">): UnaryMethod<GetAgentExecutionRequest, AgentExecution> {

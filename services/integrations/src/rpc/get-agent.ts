@@ -5,7 +5,7 @@ import { agentNotFound, findAgent } from "../agents/find-agent.ts";
 import type { ServiceContext } from "../context.ts";
 import { toAgentMessage } from "./agent-message.ts";
 
-/** One agent, a core agent or a deprecated one as well. */
+/** Returns one agent; core agents and deprecated ones included. */
 export function getAgent(context: ServiceContext): UnaryMethod<GetAgentRequest, Agent> {
   return rpc({
     scopes: "workflows:read",

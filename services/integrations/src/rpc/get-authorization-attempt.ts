@@ -8,7 +8,7 @@ import type { UnaryMethod } from "@workflow/rpc";
 import type { Standing } from "../authorization/attempt-page.ts";
 import type { ServiceContext } from "../context.ts";
 
-/** Says how an attempt stands, for the page that waits for it. */
+/** Returns the state of an attempt, for its waiting page. */
 export function getAuthorizationAttempt({
   attemptPage,
 }: ServiceContext): UnaryMethod<GetAuthorizationAttemptRequest, AuthorizationAttempt> {

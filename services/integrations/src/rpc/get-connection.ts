@@ -6,7 +6,7 @@ import type { ServiceContext } from "../context.ts";
 import { findConnection } from "../store/connections.ts";
 import { toConnectionMessage } from "./connection-message.ts";
 
-/** One connection with its metadata. Nothing is decrypted for it. */
+/** Returns one connection with its metadata, without decrypting credentials. */
 export function getConnection({
   database,
 }: ServiceContext): UnaryMethod<GetConnectionRequest, Connection> {

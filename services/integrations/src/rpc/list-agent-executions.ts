@@ -38,7 +38,7 @@ export function listAgentExecutions(
   });
 }
 
-/** Cursors are signed: one that decodes was made above. */
+/** Cursors are signed, so a cursor that decodes was made above. */
 function toPosition([createdAt, id]: string[]): { createdAt: string; id: string } {
   if (createdAt === undefined || id === undefined) throw new Error("A cursor holds no position.");
   return { createdAt, id };

@@ -17,9 +17,9 @@ import { wrongField } from "./connection-request.ts";
 import { parseLimit } from "./page-limit.ts";
 
 const SEARCH_CHARS_MAX = 255;
-/** A page and the agent with which it goes beyond a MiB. */
+/** The size of a page with the agent that takes it beyond 1 MiB. */
 const PAGE_BYTES = 2 * 1024 * 1024;
-/** Two pages of one company are read at a time, on connections of the pool that others need as well. */
+/** The limit of pages that are read at the same time, since other calls need the pool's connections too. */
 const READ_AT_A_TIME = { perTenant: 2 * PAGE_BYTES, total: 4 * PAGE_BYTES };
 
 /** Lists agents of the company, newest first (D6), and behind them the core agents in their order. */
@@ -109,13 +109,13 @@ function agentsAfter(agents: readonly Agent[], lastId: string | null): readonly 
 
 /** Where a page begins. */
 interface Start {
-  /** The agent of the company that was shown last; null: none so far, or all of them. */
+  /** The last shown agent of the company; null when none was shown, or all were. */
   after: { createdAt: string; id: string } | null;
-  /** The core agent that was shown last; null: none so far. */
+  /** The last shown core agent; null when none was shown. */
   lastCoreId: string | null;
 }
 
-/** Cursors are signed: one that decodes was made by `positionOf`. */
+/** Cursors are signed, so a cursor that decodes was made by `positionOf`. */
 function parseCursor(cursors: CursorCodec, binding: string, cursor: string): Start {
   if (cursor === "") return { after: null, lastCoreId: null };
   const [id, createdAt] = cursors.decode(binding, cursor);
@@ -124,7 +124,7 @@ function parseCursor(cursors: CursorCodec, binding: string, cursor: string): Sta
   return { after: { createdAt, id }, lastCoreId: null };
 }
 
-/** Of a core agent its id alone: it has no place in time. */
+/** The position of a core agent is its id alone, because core agents have a fixed order. */
 function positionOf(agent: Agent): string[] {
   return agent.isCore ? [agent.id] : [agent.id, agent.createdAt.toISOString()];
 }

@@ -29,8 +29,8 @@ const CODE_CHARS_MAX = 100;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Reads the accounts at a bank (D42). A bank that wants a new sign-in is no failure of the call: the answer
- * has its code, and the connection is expired from then on.
+ * Reads the accounts at a bank (D42). When a bank wants a new sign-in, the call succeeds: the answer
+ * has the bank's code, and the connection is expired from then on.
  */
 export function listBankAccounts(
   context: ServiceContext,
@@ -75,7 +75,7 @@ async function readAccounts(
   const { provider } = call;
   try {
     const access = providerHttp.withOwnCredentials(provider, connection);
-    // Answers may repeat whatever was sent, our own credentials included.
+    // Answers may repeat anything that was sent, our own credentials included.
     const scrubber = scrubberOf(provider, access);
     const baseUrl = providerHttp.baseUrlOf(provider.id);
     const result = await callAction(call, { inputs: {}, access, baseUrl }, (request) =>

@@ -9,7 +9,7 @@ import { listSecrets as listRows } from "../store/secrets.ts";
 import { toSecretMessage } from "./secret-message.ts";
 import { requireWorkflowKey } from "./secret-request.ts";
 
-/** Lists a workflow's secrets by key. Nothing is decrypted for it. */
+/** Lists a workflow's secrets by key, without decrypting any. */
 export function listSecrets({
   database,
 }: ServiceContext): UnaryMethod<ListSecretsRequest, ListSecretsResponse> {

@@ -42,7 +42,7 @@ export function refreshConnection(
           ifVersion: renewed.version,
           synced: true,
         });
-        // Another call has changed it meanwhile, after this one has succeeded.
+        // Another call has changed the connection after this one had succeeded.
         if (refreshed === null) return before;
         const entry = connectionEntry("connection.refreshed", before, refreshed);
         await audit.record(transaction, call, entry);
@@ -58,11 +58,11 @@ export function refreshConnection(
 async function renew(context: ServiceContext, opened: OpenConnection): Promise<OpenConnection> {
   try {
     if (requireManifest(opened).auth.kind === "oauth" && isRenewable(opened)) {
-      // A person asks for it, so this waits for a renewal that is under way.
+      // A person asked for the renewal, so this call waits for a renewal in progress.
       const due = { ...opened, expiresAt: new Date(0) };
       const renewed = await renewAuthorization(context, due, { isForced: true });
       if (renewed.status === "active") return renewed;
-      // A renewal at the same time has found out that they are over.
+      // A concurrent renewal has found that the credentials have ended.
       throw new AppError("UPSTREAM_ERROR", renewed.errorMessage ?? "Connect the account again.");
     }
   } catch (error) {
@@ -82,7 +82,7 @@ function failureOf(error: unknown): { message: string; code: string | null } {
     return { message: error.message, code: error.code };
   }
   if (isAppError(error) && error.reason !== "INTERNAL_ERROR") {
-    // Renewals ahead try it again, so nobody has to once the operator has fixed it.
+    // The background renewal tries again, so nobody has to act once the operator has fixed the fault.
     return { message: error.message, code: NOT_RENEWED };
   }
   throw error;

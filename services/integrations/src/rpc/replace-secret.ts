@@ -9,8 +9,8 @@ import { toSecretMessage } from "./secret-message.ts";
 import { requireSecretPlace, requireValid, secretNotFound } from "./secret-request.ts";
 
 /**
- * Gives a secret another value; the earlier one is gone. Who cannot tell a value cannot loosen what
- * it is bound to either: a change of the hosts always comes with a value (D66).
+ * Gives a secret another value. A change of the hosts always needs a value, so that a caller who does
+ * not know the value cannot loosen its binding (D66).
  */
 export function replaceSecret(context: ServiceContext): UnaryMethod<ReplaceSecretRequest, Secret> {
   const { writes, audit } = context;

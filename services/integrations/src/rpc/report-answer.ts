@@ -11,7 +11,7 @@ import { findConnection } from "../store/connections.ts";
 
 const AGE_MS_MAX = 60 * 60_000;
 
-/** Pauses a connection when an answer to a step's own request means that it is called too often. */
+/** Pauses a connection when the answer to a step's own HTTP request means too many calls. */
 export function reportAnswer(
   context: CallContext,
 ): UnaryMethod<ReportAnswerRequest, ReportAnswerResponse> {
@@ -19,9 +19,9 @@ export function reportAnswer(
     scopes: "internal:effects",
     async handler({ connectionId, status, headers, ageMs }, call) {
       const key = requireConnectionKey(connectionId, call);
-      // The row alone: credentials that have ended meanwhile are nothing to a pause.
+      // The row suffices, because a pause needs no credentials.
       const row = await findConnection(context.database, key);
-      // One that was deleted meanwhile has nobody to wait for it.
+      // A connection that was deleted meanwhile needs no pause.
       const provider = row === null ? undefined : findProvider(row.provider);
       if (provider === undefined) return {};
       const failure = findFailure(provider, { status, headers, body: null }, Date.now());

@@ -8,7 +8,7 @@ import { takeBrokerReport } from "../authorization/take-broker-report.ts";
 import type { ServiceContext } from "../context.ts";
 import { toFoundConnection } from "./found-connection-message.ts";
 
-/** Takes what the broker says of an attempt, or of a renewal; it is asked itself before anything changes. */
+/** Handles the broker's report about an attempt or a renewal. The broker is asked before anything changes. */
 export function reportBrokerAuthorization(
   context: ServiceContext,
 ): UnaryMethod<ReportBrokerAuthorizationRequest, FoundConnection> {

@@ -9,7 +9,7 @@ import type { ServiceContext } from "../context.ts";
 import { noteSync } from "../store/account-connections.ts";
 import { toFoundConnection } from "./found-connection-message.ts";
 
-/** Notes when the broker has synchronised an account. */
+/** Records when the broker has synchronised an account. */
 export function reportBrokerSync({
   database,
 }: ServiceContext): UnaryMethod<ReportBrokerSyncRequest, FoundConnection> {

@@ -17,7 +17,7 @@ import { requireWorkflowKey } from "./secret-request.ts";
 
 const KEYS_MAX = 200;
 
-/** Hands values out to a run, in one query, and notes their use for later. */
+/** Returns values to a run with one query, and notes their use for later. */
 export function resolveSecrets({
   database,
   ring,
@@ -35,7 +35,7 @@ export function resolveSecrets({
   });
 }
 
-/** Keys of the wrong form exist as little as others that are not there. */
+/** Malformed keys are dropped: no secret has such a key. */
 function parseKeys(keys: readonly string[]): string[] {
   if (keys.length < 1 || keys.length > KEYS_MAX) {
     const message = `must have 1 to ${KEYS_MAX} keys`;
@@ -57,7 +57,7 @@ async function openAll(
     const wrapped = { id: companyKeyId, companyId: workflow.companyId, kekId, wrappedKey };
     const companyKey = companyKeys.get(companyKeyId) ?? (await unwrapCompanyKey(ring, wrapped));
     companyKeys.set(companyKeyId, companyKey);
-    // Plain members: keys are upper-case words, so none of them means anything to an object.
+    // An assignment is safe: keys are upper-case words, so none of them is special in an object.
     const value = openValue(companyKey, sealedValue, { ...workflow, key });
     if (allowedHosts === null) answer.values[key] = value;
     else answer.bound[key] = { value, allowedHosts };

@@ -5,7 +5,7 @@ import type { SecretPlace } from "../domain/secret-place.ts";
 import { sealValue } from "../encryption/secret-values.ts";
 import type { SealedSecret } from "../store/secrets.ts";
 
-/** Encrypts a value for its place, under the company's key. */
+/** Encrypts a value for its place under the company's key. */
 export async function sealFor(
   { database, ring }: ServiceContext,
   place: SecretPlace,

@@ -1,7 +1,7 @@
 import type { Secret } from "@workflow/proto/integrations/v1/secrets";
 import type { SecretRow } from "../store/secrets.ts";
 
-/** The message for a stored secret; its value is not in it. */
+/** The message for a stored secret, without its value. */
 export function toSecretMessage(row: SecretRow): Secret {
   return {
     id: row.id,

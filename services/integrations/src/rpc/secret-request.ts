@@ -19,7 +19,11 @@ export function requireWorkflowKey(workflowId: string, { identity }: RpcContext)
   };
 }
 
-/** The existing secret that a request names. A key of the wrong form names none: NOT_FOUND. */
+/**
+ * The existing secret that a request names.
+ *
+ * @throws AppError NOT_FOUND for a malformed key
+ */
 export function requireSecretPlace(
   request: { workflowId: string; key: string },
   context: RpcContext,
@@ -31,15 +35,15 @@ export function requireSecretPlace(
 
 /** The parts of a request about a new value and its hosts. */
 interface SecretFields {
-  /** Undefined where the path names the secret. */
+  /** Undefined when the path names the secret. */
   key?: string;
   value: string;
   allowedHosts?: HostList | undefined;
 }
 
 /**
- * Checks the fields of a request and returns the hosts as they are stored: null for anywhere, undefined when
- * the request does not mention them.
+ * Checks the fields of a request and returns the hosts as they are stored: null for any host, undefined
+ * when the request does not mention hosts.
  *
  * @throws AppError VALIDATION_ERROR naming the fields, never quoting the value
  */

@@ -15,7 +15,7 @@ import { findSent, sendOnce } from "../email/send-once.ts";
 import { chooseSender, notConfigured } from "../email/sender-policy.ts";
 import { toFailureMessage, toPause } from "./action-message.ts";
 
-/** Hands one message to the mail server or a provider, once for each idempotency key. */
+/** Sends one message through the mail server or a provider, once for each idempotency key. */
 export function sendEmail(
   context: CallContext & Pick<ServiceContext, "database" | "mail">,
 ): UnaryMethod<SendEmailRequest, SendEmailResponse> {
@@ -26,7 +26,7 @@ export function sendEmail(
       const parsed = parseMessage(request);
       const { companyId } = identity;
       const key = { companyId, idempotencyKey: request.idempotencyKey };
-      // This comes before the connection, which may be deleted or paused by now.
+      // The outcome is looked up before the connection, which may be deleted or paused by now.
       const known = await findSent(database, key, parsed);
       if (known !== null) return known;
       try {
@@ -70,7 +70,7 @@ function overMailServer(
   };
 }
 
-/** The provider decides which senders its account may use, and limits how much it sends. */
+/** The provider decides which senders its account may use, and limits the number of messages. */
 async function overConnection(
   context: CallContext,
   connection: MailConnection,
@@ -78,7 +78,7 @@ async function overConnection(
   message: ParsedMessage,
 ): Promise<{ message: AddressedMessage; way: MailWay; perDay: number }> {
   const { connectionId } = connection;
-  // Otherwise its files would be fetched for nothing.
+  // Without this check, a paused connection would have its files fetched for nothing.
   const waitMs = await context.pauses.waitFor({ companyId, connectionId }, hasTurn);
   if (waitMs !== null) throw new PausedConnectionError({ waitMs });
   return {

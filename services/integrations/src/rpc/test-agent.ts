@@ -9,7 +9,7 @@ import type { ServiceContext } from "../context.ts";
 import { toErrorMessage } from "./agent-execution-message.ts";
 import { bytesOf, parseQuestion, QUESTION_TIMEOUT_MS, toQuestionError } from "./agent-question.ts";
 
-/** Asks an agent of the company; nothing is recorded. */
+/** Asks an agent of the company without a record. */
 export function testAgent(
   context: ServiceContext,
 ): UnaryMethod<TestAgentRequest, TestAgentResponse> {

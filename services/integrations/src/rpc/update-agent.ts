@@ -11,7 +11,7 @@ import type { ServiceContext } from "../context.ts";
 import { lockAgent, updateAgent as updateRow } from "../store/agents.ts";
 import { agentTypeOf, toAgentMessage } from "./agent-message.ts";
 
-/** Changes an active agent of the company. Each change makes a version, one that changes nothing as well. */
+/** Changes an active agent of the company. Every update makes a version, even one without a difference. */
 export function updateAgent(
   context: ServiceContext,
   schemas: SchemaChecks,
@@ -40,7 +40,7 @@ export function updateAgent(
   });
 }
 
-/** Empty texts clear what may be absent. */
+/** An empty text clears an optional field. */
 function toPatch({ description, outputSchemaJson, ...rest }: UpdateAgentRequest): AgentPatch {
   return {
     ...rest,

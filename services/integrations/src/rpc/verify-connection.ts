@@ -27,7 +27,7 @@ const WITHOUT_CREDENTIALS: Readonly<Partial<Record<ConnectionStatus, string>>> =
   abandoned: "The authorization was never completed; connect the account anew.",
 };
 
-/** Asks the provider whether the credentials are good, and sets the status by its answer. */
+/** Asks the provider whether the credentials are valid, and sets the status accordingly. */
 export function verifyConnection(
   context: ServiceContext,
 ): UnaryMethod<VerifyConnectionRequest, VerifyConnectionResponse> {
@@ -55,13 +55,14 @@ export function verifyConnection(
   });
 }
 
-/** The part of the caller's time that is left for what follows the provider's answer. */
+/** The time that is left for the work after the provider's answer. */
 const ANSWER_MS = 2_000;
 const LATE = "The provider did not answer in time; try again in a moment.";
 
 /**
- * Token, renewal by another replica and verification together can take longer than the caller waits. The
- * verification then goes on without an effect of its own; a renewal under way counts for the next one.
+ * A login, a renewal by another replica and the verification together can take longer than the caller
+ * waits. The verification then continues without effect; a renewal in progress still counts for the
+ * next one.
  */
 async function verifyInTime(
   context: ServiceContext,
@@ -107,7 +108,7 @@ async function store(
   audit.wake();
 }
 
-/** The account's id by the provider's present answer; undefined: it stays as it is. */
+/** The account's id by the provider's answer; undefined leaves the stored one. */
 function accountSaid(
   connection: OpenConnection,
   verdict: Extract<Verdict, { is: "good" }>,
@@ -116,6 +117,6 @@ function accountSaid(
   if ("accountField" in auth && auth.accountField !== undefined) return undefined;
   const { externalAccountId } = connection;
   if (externalAccountId !== null && provesAccount(verdict, externalAccountId)) return undefined;
-  // A domain that the account has lost belongs to nobody any more.
+  // A domain that the account has lost no longer identifies it.
   return verdict.accountId ?? (verdict.domains === undefined ? undefined : null);
 }

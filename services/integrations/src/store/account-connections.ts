@@ -11,10 +11,10 @@ const foundRow = z.object({
   status: z.enum(CONNECTION_STATUSES),
 });
 
-/** A connection, as far as whoever routes events needs it. */
+/** A connection as the routing of events sees it. */
 export type FoundConnectionRow = z.output<typeof foundRow>;
 
-/** Of an account, however many companies have connected it. */
+/** The limit of companies for one account, however many have connected it. */
 const COMPANIES_MAX = 100;
 
 const foundColumns = sql.fragment`
@@ -26,8 +26,9 @@ const foundColumns = sql.fragment`
 `;
 
 /**
- * The active connections of accounts at a provider, of all companies: the oldest one of each company, so that
- * no number of connections of one company keeps another one from its events. At most 100 companies an account.
+ * The active connections of accounts at a provider, of all companies. Only the oldest one of each
+ * company is listed, so that many connections of one company displace no other company. At most 100
+ * companies for an account.
  */
 export async function listAccountConnections(
   database: Queryable,
@@ -70,7 +71,10 @@ export async function findByBrokerId(
   `);
 }
 
-/** Notes when the broker has synchronised a connection: never back, and never ahead of now. */
+/**
+ * Records when the broker has synchronised a connection. The time never goes back, and is never in the
+ * future.
+ */
 export async function noteSync(
   database: Queryable,
   { companyId, connectionId }: Pick<FoundConnectionRow, "companyId" | "connectionId">,

@@ -24,7 +24,10 @@ export async function listActiveConnections(
   `);
 }
 
-/** How many active connections of these providers a company has; none of those that it has none of. */
+/**
+ * The number of a company's active connections of each of these providers; providers without any are
+ * missing.
+ */
 export async function countActiveByProvider(
   database: Queryable,
   companyId: string,
@@ -40,7 +43,7 @@ export async function countActiveByProvider(
   return new Map(rows.map(({ provider, active }) => [provider, active]));
 }
 
-/** Which of these connections a company has, and are active. */
+/** Those of these ids that are active connections of the company. */
 export async function listActiveIds(
   database: Queryable,
   companyId: string,

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const admissionRow = z.object({
   isAdmitted: z.boolean(),
-  /** Tokens of the day that are used for good. */
+  /** Tokens of the day that were used by ended calls. */
   used: z.number(),
   resetsAt: z.date(),
 });
@@ -13,18 +13,18 @@ const endedRow = z.object({ isEnded: z.boolean() });
 const countRow = z.object({ count: z.number() });
 const nothing = z.object({});
 
-/** The day that the database's clock shows in UTC: all replicas change over at the same moment. */
+/** The current UTC day by the database's clock, so that all replicas change over at the same moment. */
 const TODAY = sql.fragment`(now() at time zone 'UTC')::date`;
 
-/** What became of a wish to ask. */
+/** The result of a request to begin a call. */
 export type Admission = z.output<typeof admissionRow>;
 
 /** A call that is about to begin. */
 export interface NewCall {
-  /** A new UUID: whose call it is. */
+  /** A new UUID that identifies the call's owner. */
   claim: string;
   companyId: string;
-  /** Tokens to be held until it is settled. */
+  /** Tokens that are held until the call is settled. */
   reserved: number;
   leaseMs: number;
   /** AGENT_TOKENS_PER_DAY; 0 is no limit. */
@@ -32,8 +32,8 @@ export interface NewCall {
 }
 
 /**
- * The tables `admitted` and `held` of a statement: holds a call's tokens and its claim while the company's
- * day has any left. Of any number at once, none is admitted once the sum has reached the limit.
+ * The tables `admitted` and `held` of a statement. They hold a call's tokens and its claim while the
+ * company's day has any left. Of concurrent calls, none is admitted once the sum has reached the limit.
  *
  * @param unless a condition under which nothing is done
  */
@@ -59,7 +59,7 @@ export function admission(call: NewCall, unless: SqlFragment): SqlFragment {
   `;
 }
 
-/** The columns of `admissionRow`, after `admission`. */
+/** The columns of `admissionRow`, for a statement with the tables of `admission`. */
 export function admissionColumns(companyId: string): SqlFragment {
   return sql.fragment`
     exists (select from held) as "isAdmitted",
@@ -81,8 +81,8 @@ export async function admitCall(database: Queryable, call: NewCall): Promise<Adm
 }
 
 /**
- * The tables `released` and `counted` of a statement: gives the tokens of a call back and counts those that
- * were used to the day that held them. Empty when the claim was lost.
+ * The tables `released` and `counted` of a statement. They release the tokens of a call, and count the
+ * used ones to the day that held them. Both are empty when the claim was lost.
  */
 export function settlement(claim: string, usedTokens: number): SqlFragment {
   return sql.fragment`
@@ -113,7 +113,11 @@ export async function settleCall(
   return isEnded;
 }
 
-/** Keeps calls for `leaseMs` from now. Returns those whose claim is still there. */
+/**
+ * Extends calls for `leaseMs` from now.
+ *
+ * @returns the claims that still exist
+ */
 export async function renewCalls(
   database: Queryable,
   claims: readonly string[],
@@ -129,8 +133,10 @@ export async function renewCalls(
 }
 
 /**
- * Ends up to `limit` calls whose process is dead: their tokens are given back, executions among them have
- * failed with `error`, a JSON object. How many they were.
+ * Ends up to `limit` calls whose process is dead: their tokens are released, and executions among them
+ * fail with `error`, a JSON object.
+ *
+ * @returns the number of ended calls
  */
 export async function endDeadCalls(
   database: Queryable,
@@ -177,7 +183,11 @@ export async function endDeadCalls(
   return count;
 }
 
-/** Forgets up to `limit` days that are long over; how many they were. */
+/**
+ * Deletes up to `limit` days that are long past.
+ *
+ * @returns the number of deleted days
+ */
 export async function deleteOldTokenDays(database: Queryable, limit: number): Promise<number> {
   const { rowCount } = await database.query(sql.prepared("agent_token_days_purge", nothing)`
     delete from integrations.agent_token_days

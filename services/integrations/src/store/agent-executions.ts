@@ -8,7 +8,7 @@ import type { FinishReason } from "../domain/finish-reason.ts";
 import { admission, admissionColumns, settlement } from "./agent-calls.ts";
 import type { NewCall } from "./agent-calls.ts";
 
-/** How an execution stands; all but the first are for good. */
+/** The statuses of an execution; all but the first are final. */
 export const EXECUTION_STATUSES = ["running", "completed", "failed", "cancelled"] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
@@ -58,14 +58,14 @@ const beginningRow = z.object({
 });
 const nothing = z.object({});
 
-/** An execution without what may be large: its error has no details. */
+/** An execution without its large parts; its error has no details. */
 export type ListedExecutionRow = z.output<typeof listedRow>;
-/** An execution whole. */
+/** A whole execution. */
 export type ExecutionRow = z.output<typeof executionRow>;
-/** What became of a wish to execute. */
+/** The result of a request to begin an execution. */
 export type Beginning = z.output<typeof beginningRow>;
 
-/** Whose execution it is, and which. */
+/** The company and the id of an execution. */
 export interface ExecutionKey {
   companyId: string;
   executionId: string;
@@ -84,7 +84,7 @@ export interface NewExecution {
   idempotencyKey: string | null;
 }
 
-/** How an execution ended. */
+/** The outcome of an execution. */
 export interface ExecutionEnd {
   status: Exclude<ExecutionStatus, "running">;
   outputJson: string | null;
@@ -100,7 +100,7 @@ export interface ExecutionEnd {
     message: string;
     details: Readonly<Record<string, unknown>>;
   } | null;
-  /** There is an answer, that is given again to whoever comes with the same idempotency key. */
+  /** Whether later calls with the same idempotency key get this answer. */
   keepsKey: boolean;
 }
 
@@ -123,7 +123,7 @@ const smallColumns = sql.fragment`
   execution.claim,
   execution.created_at as "createdAt"
 `;
-/** A hundred of the largest messages and details would be 35 MB. */
+/** The listed columns leave out messages and details: a hundred of the largest would be 35 MB. */
 const listedColumns = sql.fragment`
   ${smallColumns},
   case when execution.error is not null then json_build_object(
@@ -141,10 +141,10 @@ const columns = sql.fragment`
 `;
 
 /**
- * Stores a running execution and holds its tokens: both or neither, in one statement.
+ * Stores a running execution and holds its tokens in one statement: both or neither.
  *
- * @returns `isKnown` when there is one of the same idempotency key; nothing was done then
- * @throws a violation of `agent_executions_idempotency_key` when one has come at the same moment
+ * @returns `isKnown` when an execution has the same idempotency key; nothing was done then
+ * @throws a violation of `agent_executions_idempotency_key` when a concurrent call has the same key
  */
 export async function beginExecution(
   database: Queryable,
@@ -179,9 +179,9 @@ export async function beginExecution(
 }
 
 /**
- * Ends an execution that still runs under this claim, gives its tokens back and counts `usedTokens`.
+ * Ends an execution that still runs under this claim, releases its tokens and counts `usedTokens`.
  *
- * @returns false when nothing happened: the claim was lost, or all of it has been done before
+ * @returns false when nothing was changed: the claim was lost, or the execution has ended before
  */
 export async function endExecution(
   database: Queryable,
@@ -209,7 +209,7 @@ export async function endExecution(
   return rowCount > 0;
 }
 
-/** The execution, or null when the company has none of this id. */
+/** An execution of the company; null when there is none. */
 export async function findExecution(
   database: Queryable,
   { companyId, executionId }: ExecutionKey,
@@ -221,7 +221,7 @@ export async function findExecution(
   `);
 }
 
-/** The execution that has this idempotency key; null when none has it. */
+/** The execution with this idempotency key; null when there is none. */
 export async function findExecutionByKey(
   database: Queryable,
   companyId: string,
@@ -234,7 +234,7 @@ export async function findExecutionByKey(
   `);
 }
 
-/** Which executions of an agent. */
+/** Selects executions of an agent, and the page. */
 export interface ExecutionFilter {
   companyId: string;
   agentId: string;
@@ -264,8 +264,10 @@ export async function listExecutions(
 }
 
 /**
- * Forgets up to `limit` executions that have ended and whose id is below this one; how many they were.
- * Ids sort by time (D1), so that the primary key serves.
+ * Deletes up to `limit` ended executions whose id is below this one. Ids sort by time (D1), so the
+ * primary key serves the query.
+ *
+ * @returns the number of deleted executions
  */
 export async function deleteOldExecutions(
   database: Queryable,

@@ -5,13 +5,13 @@ import { z } from "zod";
 import { AGENT_PROVIDERS, AGENT_STATUSES, AGENT_TYPES } from "../domain/agent.ts";
 import type { Agent, AgentProvider, AgentType } from "../domain/agent.ts";
 
-/** Names one agent of one company; the id is a UUID in lower case. */
+/** Identifies an agent of a company; the id is a UUID in lower case. */
 export interface AgentKey {
   companyId: string;
   agentId: string;
 }
 
-/** What the author of an agent decides. */
+/** The parts of an agent that its author decides. */
 export interface AgentContent {
   name: string;
   description: string | null;
@@ -71,7 +71,7 @@ export async function findOwnAgent(
   `);
 }
 
-/** The same; it stays as it is until the transaction ends. */
+/** An agent of the company, locked until the transaction ends; null when there is none. */
 export async function lockAgent(
   transaction: Transaction,
   { companyId, agentId }: AgentKey,
@@ -84,7 +84,7 @@ export async function lockAgent(
   `);
 }
 
-/** Which of these ids are active agents of the company. */
+/** Those of these ids that are active agents of the company. */
 export async function listActiveAgentIds(
   database: Queryable,
   companyId: string,
@@ -100,7 +100,7 @@ export async function listActiveAgentIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Lets agents of a company be made one after the other until the transaction ends, so that they can be counted. */
+/** Locks the creation of the company's agents until the transaction ends, so that they can be counted. */
 export async function lockAgentsOf(transaction: Transaction, companyId: string): Promise<void> {
   const name = `integrations agents ${companyId}`;
   await transaction.query(sql.prepared("agents_lock", nothing)`
@@ -109,10 +109,10 @@ export async function lockAgentsOf(transaction: Transaction, companyId: string):
 }
 
 /**
- * Stores a new agent; null when the company has `activeMax` active ones. The transaction must hold
- * the company's lock.
+ * Stores a new agent; null when the company has `activeMax` active ones. The transaction must hold the
+ * company's lock.
  *
- * @throws AppError BAD_REQUEST when an active one has the name
+ * @throws AppError BAD_REQUEST when an active agent has the name
  */
 export async function insertAgent(
   transaction: Transaction,
@@ -143,10 +143,10 @@ export async function insertAgent(
 }
 
 /**
- * Gives an active agent other content, and a version higher by one; null when it is not active or
- * not of that version any more.
+ * Gives an active agent new content and the next version; null when it is not active or has another
+ * version.
  *
- * @throws AppError BAD_REQUEST when another active one has the name
+ * @throws AppError BAD_REQUEST when another active agent has the name
  */
 export async function updateAgent(
   transaction: Transaction,
@@ -179,7 +179,7 @@ export async function updateAgent(
   );
 }
 
-/** Deprecates an active agent; null when it is none. */
+/** Deprecates an active agent; null when it is not active. */
 export async function deprecateAgent(
   transaction: Transaction,
   { companyId, agentId }: AgentKey,
@@ -192,7 +192,7 @@ export async function deprecateAgent(
   `);
 }
 
-/** Removes all but a company's agents that were deprecated last. */
+/** Deletes all but the most recently deprecated agents of a company. */
 export async function trimDeprecatedAgents(
   transaction: Transaction,
   companyId: string,
@@ -210,25 +210,25 @@ export async function trimDeprecatedAgents(
   `);
 }
 
-/** Which agents of a company, and from where. */
+/** Selects agents of a company, and the page. */
 export interface AgentFilter {
   companyId: string;
   status: Agent["status"];
   /** Null: all types. */
   type: AgentType | null;
-  /** A part of the name in any case; empty: all. */
+  /** A part of the name in any case; an empty text matches all names. */
   search: string;
   limit: number;
   /** The last agent of the page before; null: from the beginning. */
   after: { createdAt: string; id: string } | null;
 }
 
-/** Of texts and schemas in one page, as JSON: a hundred of the largest would be 65 MiB. */
+/** The limit of texts and schemas on one page, as JSON: a hundred of the largest would be 65 MiB. */
 const PAGE_BYTES_MAX = 1024 * 1024;
 
 /**
- * A page, newest first, and whether there is more after it. It ends early where its texts and schemas
- * are 1 MiB of JSON, at most one agent later. A company has so few agents that a search may look at all of them.
+ * A page, newest first, and whether more agents follow. A page ends with the agent that takes its texts
+ * and schemas to 1 MiB of JSON. A company has few enough agents for a search to scan all of them.
  */
 export async function listOwnAgents(
   database: Queryable,
@@ -266,7 +266,7 @@ export async function listOwnAgents(
   return { agents, hasMore: (rows[0]?.found ?? 0) > rows.length };
 }
 
-/** By the rules of Unicode, whatever the locale of the database is. */
+/** Compares by the rules of Unicode, whatever the database's locale is. */
 function nameContains(search: string) {
   return sql.fragment`
     strpos(
@@ -280,7 +280,7 @@ function toAgent(row: z.output<typeof storedRow>): Agent {
   return { ...row, isCore: false };
 }
 
-/** What the agent takes in an answer: JSON has six bytes for a control character. */
+/** The bytes of an agent in an answer; a control character takes six bytes in JSON. */
 function contentBytes({ description, systemPrompt, outputSchemaJson }: AgentContent): number {
   const texts = JSON.stringify([description, systemPrompt]);
   return Buffer.byteLength(texts) + Buffer.byteLength(outputSchemaJson ?? "");

@@ -6,8 +6,8 @@ import type { WorkflowKey } from "../domain/secret-place.ts";
 const nothing = z.object({});
 
 /**
- * Lets nobody else make secrets of a workflow, or note that it is archived, until the transaction ends.
- * The statements after it see what others committed before, so they can count.
+ * Locks the secrets of a workflow, and the note that it is archived, until the transaction ends. Later
+ * statements see earlier commits of others, so they can count.
  */
 export async function lockWorkflow(
   transaction: Transaction,
@@ -19,7 +19,7 @@ export async function lockWorkflow(
   `);
 }
 
-/** Notes that a workflow is archived and deletes its secrets. May be done again. */
+/** Notes that a workflow is archived and deletes its secrets. Repeating it is harmless. */
 export async function forgetWorkflow(
   transaction: Transaction,
   { companyId, workflowId }: WorkflowKey,

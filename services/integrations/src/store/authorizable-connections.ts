@@ -4,8 +4,9 @@ import { connectionColumns, connectionRow } from "./connections.ts";
 import type { ConnectionRow } from "./connections.ts";
 
 /**
- * The connection of a provider that another authorization would be about: an active one before one that
- * is in error, expired or disconnected, the one changed last before others; null when there is none.
+ * The connection of a provider that another authorization would concern; null when there is none. An
+ * active one comes before those in error, expired or disconnected, and the most recently changed comes
+ * first.
  */
 export async function findAuthorizable(
   database: Queryable,

@@ -35,13 +35,13 @@ const counted = z.object({ open: z.number() });
 const idRow = z.object({ id: z.string() });
 const nothing = z.object({});
 
-/** One attempt of a person to connect an account, as it is stored; open ones may be too old by now. */
+/** A stored attempt of a person to connect an account. */
 export type AttemptRow = z.output<typeof attemptRow>;
 
 /** Who began an attempt. */
 export type Beginner = z.output<typeof principal>;
 
-/** `open` only as long as it is not too old: nobody has to wait for the sweep. */
+/** An attempt is `open` only until its time is over, even before the sweep has ended it. */
 const attemptColumns = sql.fragment`
   attempt.id,
   attempt.company_id as "companyId",
@@ -63,7 +63,7 @@ const attemptColumns = sql.fragment`
   encode(company_key.wrapped_key, 'hex') as "wrappedKey"
 `;
 
-/** The attempt of a token. Of any company: the token itself is the right to go on with it. */
+/** The attempt of a token, of any company: the token itself is the right to continue. */
 export async function findAttemptByToken(
   database: Queryable,
   tokenHash: Buffer,
@@ -77,8 +77,8 @@ export async function findAttemptByToken(
 }
 
 /**
- * The newest attempt of a connection that goes through the broker. Of any company: a callback of the
- * broker's page names nothing but the connection, and what it says is not believed (D39).
+ * The newest attempt of a connection that goes through the broker, of any company. A callback of the
+ * broker's page names only the connection, and its content is not trusted (D39).
  */
 export async function findBrokerAttempt(
   database: Queryable,
@@ -94,7 +94,7 @@ export async function findBrokerAttempt(
   `);
 }
 
-/** The attempt of an id that goes through the broker. Of any company: the broker names nothing else. */
+/** The attempt with an id that goes through the broker, of any company: the broker names nothing else. */
 export async function findBrokerAttemptById(
   database: Queryable,
   attemptId: string,
@@ -107,7 +107,7 @@ export async function findBrokerAttemptById(
   `);
 }
 
-/** Ends an attempt that has succeeded; false when it is over by now. */
+/** Ends an attempt that has succeeded; false when it had ended before. */
 export async function completeAttempt(
   transaction: Transaction,
   { id, companyId }: Pick<AttemptRow, "id" | "companyId">,
@@ -127,8 +127,9 @@ export async function completeAttempt(
 }
 
 /**
- * Abandons attempts that are too old, of all companies, with the connections that were waiting for
- * them; says how many attempts there were, at most `limit`.
+ * Abandons attempts whose time is over, of all companies, with the connections that waited for them.
+ *
+ * @returns the number of attempts, at most `limit`
  */
 export async function abandonAttempts(database: Queryable, limit: number): Promise<number> {
   const { open } = await database.one(sql.prepared("attempts_abandon", counted)`
@@ -165,8 +166,10 @@ export async function abandonAttempts(database: Queryable, limit: number): Promi
 }
 
 /**
- * Abandons pending connections that nobody can complete any more, of all companies: an attempt that
- * began with them never came about. Says how many, at most `limit`.
+ * Abandons pending connections that nobody can complete, of all companies, because no attempt was
+ * stored for them.
+ *
+ * @returns their number, at most `limit`
  */
 export async function abandonConnections(
   database: Queryable,
@@ -193,7 +196,11 @@ export async function abandonConnections(
   return rowCount;
 }
 
-/** Removes attempts that ended long ago, of all companies; says how many, at most `limit`. */
+/**
+ * Deletes attempts that ended long ago, of all companies.
+ *
+ * @returns their number, at most `limit`
+ */
 export async function deleteEndedAttempts(
   database: Queryable,
   { limit, olderThanMs }: { limit: number; olderThanMs: number },

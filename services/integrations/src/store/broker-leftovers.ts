@@ -9,19 +9,20 @@ const leftoverRow = z.object({
   integration: z.string(),
   tries: z.number(),
   isOpen: z.boolean(),
-  /** How long the person may still finish at the broker; 0 when no more. */
+  /** The time in which the person may still finish at the broker; 0 when it is over. */
   linkLeftMs: z.number(),
 });
 const usedRow = z.object({ brokerConnectionId: z.string() });
 const noted = z.object({ isOpen: z.boolean(), isNoted: z.boolean() });
 const nothing = z.object({});
 
-/** What people may have connected at the broker for an attempt. */
+/** An attempt for which people may have connected accounts at the broker. */
 export type LeftoverRow = z.output<typeof leftoverRow>;
 
 /**
- * Notes, before somebody gets the broker's connect link of an attempt, that accounts may be left there.
- * `over` when the attempt has ended, `full` when the company has `max` such attempts already.
+ * Notes that accounts of an attempt may remain at the broker. Call it before somebody gets the broker's
+ * connect link. `over` when the attempt has ended; `full` when the company has `max` such attempts
+ * already.
  */
 export async function noteLink(
   database: Queryable,
@@ -64,10 +65,7 @@ export async function noteLink(
   return isOpen ? "full" : "over";
 }
 
-/**
- * Takes what is due, of all companies and at most `perCompany` of each, for `leaseMs`: other replicas
- * leave it alone until then.
- */
+/** Claims due attempts for `leaseMs`, of all companies and at most `perCompany` of each. */
 export async function claimLeftovers(
   database: Queryable,
   { limit, perCompany, leaseMs }: { limit: number; perCompany: number; leaseMs: number },
@@ -123,7 +121,7 @@ export async function claimLeftovers(
   `);
 }
 
-/** Which of these ids at the broker connections of the company use. */
+/** Those of these ids at the broker that connections of the company use. */
 export async function listUsedAtBroker(
   database: Queryable,
   companyId: string,
@@ -138,7 +136,7 @@ export async function listUsedAtBroker(
   return new Set(rows.map((row) => row.brokerConnectionId));
 }
 
-/** Forgets an attempt that is over, of which nothing is left or nothing more will be tried. */
+/** Deletes the note of an ended attempt, when nothing remains or no further try will be made. */
 export async function deleteLeftover(
   database: Queryable,
   { attemptId, companyId }: Pick<LeftoverRow, "attemptId" | "companyId">,
@@ -149,7 +147,10 @@ export async function deleteLeftover(
   `);
 }
 
-/** Lets an attempt rest that is open; one that has ended since it was claimed keeps its time. */
+/**
+ * Postpones the next poll of an open attempt; an attempt that has ended since it was claimed keeps its
+ * time.
+ */
 export async function restLeftover(
   database: Queryable,
   { attemptId, companyId }: Pick<LeftoverRow, "attemptId" | "companyId">,
@@ -172,7 +173,7 @@ export async function restLeftover(
   `);
 }
 
-/** Looks again after a pause; without an error nothing has failed, and the count of tries begins anew. */
+/** Postpones the next poll. A poll without an error resets the count of tries. */
 export async function postponeLeftover(
   database: Queryable,
   { attemptId, companyId }: Pick<LeftoverRow, "attemptId" | "companyId">,

@@ -12,10 +12,10 @@ const sealedConnectionRow = connectionRow.extend({
   wrappedKey: hexBytes.nullable(),
 });
 
-/** A connection with its credentials as stored, and the key that opens them as stored. */
+/** A connection with its encrypted credentials, and the wrapped key that decrypts them. */
 export type SealedConnectionRow = z.output<typeof sealedConnectionRow>;
 
-/** The connection with its credentials, encrypted; null when the company has none of this id. */
+/** The connection with its encrypted credentials; null when the company has none of this id. */
 export async function findSealedConnection(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,

@@ -15,32 +15,32 @@ export interface KnownAccount {
 
 /** The values that change together with the status; undefined ones stay as they are. */
 export interface ConnectionChange {
-  /** The version that the credentials must have; without it any version will do. */
+  /** The version that the credentials must have; without it any version is accepted. */
   ifVersion?: number | undefined;
   name?: string | undefined;
-  /** The fault in words for people; null (the default) for none. */
+  /** The fault in words for people; null, the default, for none. */
   errorMessage?: string | null;
   /** The provider's code of the fault. */
   errorCode?: string | null;
   /** New credentials; null erases the old ones. */
   credentials?: SealedCredentials | null | undefined;
-  /** The end of `credentials`. */
+  /** The end of the new credentials. */
   credentialsExpireAt?: Date | null | undefined;
-  /** Fields of the same account as before, which are merged into the stored ones. */
+  /** Fields of the same account, which are merged into the stored ones. */
   fields?: Readonly<Record<string, string>> | undefined;
-  /** The id of the same account as before; null where it is no longer known. */
+  /** The id of the same account; null when it is no longer known. */
   externalAccountId?: string | null | undefined;
-  /** The account that new credentials open; nothing of the account before it stays. */
+  /** The account of the new credentials; all facts about the former account are deleted. */
   account?: KnownAccount | undefined;
-  /** The connection at the broker; null where the broker has it no more. */
+  /** The id at the broker; null when the broker no longer has the connection. */
   brokerConnectionId?: string | null | undefined;
   /** Whether the account was reached just now. */
   synced?: boolean | undefined;
 }
 
 /**
- * Takes a connection into another state, by one conditional statement; null when it is in none of the
- * states that the transition begins in, is of another version, or is not there.
+ * Moves a connection to another state with one conditional statement. Null when the connection does not
+ * exist, has another version, or is in a state from which the transition is not allowed.
  */
 export async function changeConnection(
   database: Queryable,
@@ -68,7 +68,7 @@ export async function changeConnection(
   `);
 }
 
-/** The columns of the credentials; a new access begins without a renewal under way. */
+/** The columns of the credentials; new access has no renewal in progress. */
 function setAccess(change: ConnectionChange) {
   const { credentials } = change;
   const isNewAccess = credentials !== undefined || fieldsOf(change) !== undefined;
@@ -136,7 +136,7 @@ function fieldsOf({ account, fields }: ConnectionChange) {
   return account?.fields ?? fields;
 }
 
-/** Removes a connection, unless it is of another version by now; null when there is none. */
+/** Deletes a connection; null when there is none of this version. */
 export async function deleteConnection(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,

@@ -7,27 +7,25 @@ import { LIVE_STATUSES } from "../domain/connection-states.ts";
 const pauseRow = z.object({
   connectionId: z.string(),
   pausedMs: z.number(),
-  /** The time until the last turn that was given. */
+  /** The time until the last given turn. */
   busyMs: z.number(),
 });
 const turnRow = pauseRow.extend({ waitMs: z.number() });
 const nothing = z.object({});
 
-/** How long a connection is paused, in milliseconds from now by the clock of the database. */
+/** The remaining pause of a connection, in milliseconds by the database's clock. */
 export type PauseRow = z.output<typeof pauseRow>;
 
 /** A pause with the wait until the caller's turn. */
 export type TurnRow = z.output<typeof turnRow>;
 
-/** The pause when the provider names none: doubled with each strike, to a minute. */
+/** The pause when the provider names none: doubled with each strike, up to a minute. */
 const PAUSE_MS = { first: 1_000, most: 60_000 };
-/**
- * The first time between two turns: doubled with each strike, to five seconds, and 1 % less after each turn.
- */
+/** The time between two turns: doubled with each strike, up to five seconds, and 1 % less after each turn. */
 const SPACING_MS = { first: 50, most: 5_000, least: 1 };
-/** After this time without a refusal, strikes are forgotten. */
+/** Strikes are reset after this time without a refusal. */
 const FORGIVEN_AFTER_MS = 60_000;
-/** The longest pause; after it the provider is asked again. */
+/** The longest pause; the provider is called again afterwards. */
 const PAUSE_MS_MAX = 60 * 60_000;
 
 const columns = sql.fragment`
@@ -50,7 +48,7 @@ const byStrikes = ({ first, most }: { first: number; most: number }) => sql.frag
     * interval '1 millisecond'
 `;
 
-/** The end of a pause: the provider's own, or one by the strikes. An old answer changes no pause of ours. */
+/** The end of a pause: the provider's own, or one by the strikes. An old answer does not change the latter. */
 const pausedUntil = sql.fragment`
   case
     -- Strikes keep a wait of next to nothing from being a loop of requests.
@@ -65,17 +63,17 @@ const pausedUntil = sql.fragment`
 
 /** A provider's answer to one request. */
 export interface PauseReport extends ConnectionKey {
-  /** The pause that the provider wants; null where it names none. */
+  /** The pause that the provider asks for; null when it names none. */
   retryAfterMs: number | null;
   /** The time since the request was sent. */
   ageMs: number;
 }
 
 /**
- * Pauses a connection and gives the caller a turn after that. An answer to a request that was sent before
- * the last pause was over says nothing new, so a thousand at the same time count as one strike.
+ * Pauses a connection and gives the caller a turn afterwards. An answer to a request from before the
+ * end of the last pause says nothing new, so a thousand concurrent refusals count as one strike.
  *
- * @returns null when the connection has ended: nobody waits for it then
+ * @returns null when the connection has ended, and callers need not wait
  */
 export async function pauseConnection(
   database: Queryable,
@@ -94,7 +92,7 @@ async function upsertPause(
   database: Queryable,
   { companyId, connectionId, retryAfterMs, ageMs }: PauseReport,
 ): Promise<TurnRow | null> {
-  // A wait of 0, or until a time in the past, says only that there were too many calls.
+  // A wait of 0, or until a past time, means only that there were too many calls.
   const given =
     retryAfterMs === null || retryAfterMs <= 0 ? null : Math.min(retryAfterMs, PAUSE_MS_MAX);
   return database.maybeOne(sql.prepared("connection_pause", turnRow)`
@@ -147,7 +145,7 @@ async function upsertPause(
   `);
 }
 
-/** Gives a caller the next turn of a connection; null when nobody has to wait for one any more. */
+/** Gives a caller the next turn of a connection; null when callers need not wait any more. */
 export async function takeTurn(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,
@@ -169,7 +167,7 @@ export async function takeTurn(
   `);
 }
 
-/** Forgets the pause of a connection that ends. A removed connection takes its row along. */
+/** Deletes the pause of a connection that ends. Deleting a connection deletes its row by itself. */
 export async function deletePause(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,
@@ -181,8 +179,8 @@ export async function deletePause(
 }
 
 /**
- * Connections whose callers wait for turns, of all companies: for the memory of a replica. Where they are
- * more than it holds, each company's longest pauses come first, by turns between the companies.
+ * Paused connections of all companies, for the memory of a replica. When there are more than it can
+ * hold, each company's longest pauses come first, in turns between companies.
  */
 export async function listPauses(
   database: Queryable,
@@ -202,7 +200,11 @@ export async function listPauses(
   `);
 }
 
-/** Removes up to `limit` forgotten pauses; returns their number. */
+/**
+ * Deletes up to `limit` ended pauses.
+ *
+ * @returns the number of deleted pauses
+ */
 export async function deleteOldPauses(database: Queryable, limit: number): Promise<number> {
   const { rowCount } = await database.query(sql.prepared("connection_pauses_purge", nothing)`
     delete from integrations.connection_pauses

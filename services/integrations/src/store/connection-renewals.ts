@@ -6,20 +6,26 @@ import type { ConnectionKey } from "../domain/connection-key.ts";
 const claimedRow = z.object({ lease: z.string() });
 const pausedRow = z.object({ paused: z.boolean() });
 
-/** `taken`: somebody else renews them, or they are others by now. `paused`: it failed not long ago. */
+/**
+ * `taken`: another process renews the credentials, or they have changed. `paused`: a renewal failed not
+ * long ago.
+ */
 export type RefreshClaim =
   { is: "claimed"; lease: RefreshLease } | { is: "taken" } | { is: "paused" };
 
-/** The right to renew credentials of one version, until the time that is its name; no two have the same. */
+/**
+ * The right to renew credentials of one version, until a time that also identifies the lease: no two
+ * leases have the same.
+ */
 export interface RefreshLease {
   version: number;
   until: string;
 }
 
 /**
- * Takes the right to renew the credentials of this version, for a time.
+ * Claims the renewal of this version's credentials for a time.
  *
- * @param isForced whether pauses after failures do not count
+ * @param isForced whether to ignore pauses after failures
  */
 export async function claimRefresh(
   database: Queryable,
@@ -63,9 +69,9 @@ export interface RenewalPauses {
 }
 
 /**
- * Gives the right back when nothing came of it. Nothing happens when it has run out and somebody else has
- * it by now. Each failure in a row doubles the pause before the next try; a random part keeps those apart
- * that failed together.
+ * Releases the claim after a failure; a lease that has ended and was claimed by another process stays.
+ * Each failure in a row doubles the pause before the next try. A random part separates renewals that
+ * failed together.
  */
 export async function releaseRefresh(
   database: Queryable,
@@ -90,7 +96,7 @@ export async function releaseRefresh(
   `);
 }
 
-/** Does not renew credentials for a time that nobody has tried to renew; pauses and leases stay. */
+/** Postpones the renewal of credentials without a try; pauses and leases stay. */
 export async function postponeRenewal(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,
@@ -109,8 +115,8 @@ export async function postponeRenewal(
 }
 
 /**
- * Our own code for an error that renewals ahead may mend. Their query and its index spell it out: Postgres
- * uses a partial index only for the constant that stands in it.
+ * Our own code for an error that the background renewal may fix. The query and its index repeat the
+ * text, because Postgres uses a partial index only for the same constant.
  */
 export const NOT_RENEWED = "not_renewed";
 
@@ -120,15 +126,15 @@ const endingRow = z.object({
   version: z.number(),
 });
 
-/** A connection whose credentials, of this version, are to be renewed. */
+/** A connection whose credentials of this version need a renewal. */
 export type EndingConnection = z.output<typeof endingRow>;
 
 /**
- * Connections to be renewed, of all companies and at most `perCompany` of each: active ones whose credentials
- * are about to end, and those in error since nobody answered when a caller asked for a renewal. The former
- * have moments of their own within the last `aheadMs`, or the last third of the credentials' life when that
- * is shorter: those that began together are not renewed together. Credentials younger than `restMs` rest.
- * Each company's first comes before anybody's second.
+ * Connections to renew, of all companies and at most `perCompany` of each. They are active connections
+ * whose credentials are about to end, and connections in error since a caller's renewal got no answer.
+ * An active connection is due at its own moment within the last `aheadMs`, or the last third of a
+ * shorter life, so that connections which began together are renewed apart. Credentials younger than
+ * `restMs` are left out. Each company's first connection comes before anybody's second.
  */
 export async function listEndingConnections(
   database: Queryable,

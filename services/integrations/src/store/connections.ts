@@ -37,10 +37,10 @@ const nothing = z.object({});
 /** A connection without its credentials. */
 export type ConnectionRow = z.output<typeof connectionRow>;
 
-/** The same with the caller's JSON text. */
+/** A connection with the caller's JSON text. */
 export type ConnectionWithMetadataRow = z.output<typeof connectionWithMetadataRow>;
 
-/** The columns of `connectionRow`, of a table that is called `connection` there. */
+/** The columns of `connectionRow`, of a table with the alias `connection`. */
 export const connectionColumns = sql.fragment`
   connection.id,
   connection.company_id as "companyId",
@@ -60,7 +60,7 @@ export const connectionColumns = sql.fragment`
   connection.updated_at as "updatedAt"
 `;
 
-/** The connection, or null when the company has none of this id. */
+/** A connection of the company; null when there is none. */
 export async function findConnection(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,
@@ -72,10 +72,10 @@ export async function findConnection(
   `);
 }
 
-/** Which connections of a company, and from where. */
+/** Selects connections of a company, and the page. */
 export interface ConnectionFilter {
   companyId: string;
-  /** Null: of every provider. */
+  /** Null: any provider. */
   provider: string | null;
   /** Null: all but abandoned ones. */
   status: ConnectionStatus | null;
@@ -116,7 +116,7 @@ export interface NewConnection extends ConnectionKey {
   provider: string;
   status: "pending" | "active";
   externalAccountId: string | null;
-  /** Nothing proves that account: no other connection that has not ended may claim it. */
+  /** Whether the account is unproven. No other connection that has not ended may then claim it. */
   accountClaimed?: boolean | undefined;
   fields: Readonly<Record<string, string>>;
   /** A JSON object as it was sent. */
@@ -124,10 +124,7 @@ export interface NewConnection extends ConnectionKey {
   credentials: SealedCredentials | null;
 }
 
-/**
- * Lets connections of a company be made one after the other until the transaction ends, so that
- * they can be counted.
- */
+/** Locks the creation of the company's connections until the transaction ends, so that they can be counted. */
 export async function lockConnectionsOf(
   transaction: Transaction,
   companyId: string,
@@ -189,7 +186,11 @@ async function insert(
   `);
 }
 
-/** Removes all but the newest of a company's connections that have ended; says how many went. */
+/**
+ * Deletes all but the newest of a company's ended connections.
+ *
+ * @returns the number of deleted ones
+ */
 export async function trimEndedConnections(
   transaction: Transaction,
   companyId: string,

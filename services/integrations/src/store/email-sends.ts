@@ -2,7 +2,7 @@ import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 
-/** Names a message. */
+/** Identifies a message. */
 export interface EmailKey {
   companyId: string;
   idempotencyKey: string;
@@ -14,28 +14,27 @@ const sendRow = z.object({
   rejectedPositions: z.array(z.number()),
   replyCode: z.number().nullable(),
   replyStatus: z.string().nullable(),
-  /** Null also for what was sent before it was kept of all messages. */
+  /** Null also for messages from before the column existed. */
   messageId: z.string().nullable(),
 });
 const nothing = z.object({});
 
-/** What is known of a message. */
+/** The stored state of a message. */
 export type SendRow = z.infer<typeof sendRow>;
 
-/** How a message ended: what `settleSend` stores. */
+/** The outcome of a message, as `settleSend` stores it. */
 export type SendEnd =
   | { state: "open" }
   | { state: "sent"; rejectedPositions: readonly number[]; messageId: string }
   | { state: "refused"; replyCode: number; replyStatus: string | null };
 
-/** Far longer than the retries of a step go on; then a key is forgotten. */
+/** Far longer than the retries of a step; keys are deleted afterwards. */
 const RETENTION = sql.fragment`interval '7 days'`;
 
 /**
- * Takes the right to send a message for `leaseMs`, which is to be had while nobody else holds it and
- * no outcome is known. Null when it is not.
+ * Claims a message for `leaseMs` while no other process holds the claim and no outcome is stored.
  *
- * @returns when the message was first asked for
+ * @returns when the message was first requested; null when it cannot be claimed
  */
 export async function claimSend(
   database: Queryable,
@@ -61,7 +60,7 @@ export async function claimSend(
   return row?.createdAt ?? null;
 }
 
-/** Keeps the right to send for `leaseMs` from now; false when it was lost. */
+/** Extends the claim for `leaseMs` from now; false when it was lost. */
 export async function renewClaim(
   database: Queryable,
   { companyId, idempotencyKey }: EmailKey,
@@ -77,7 +76,7 @@ export async function renewClaim(
   return rowCount > 0;
 }
 
-/** Records how a message ended, unless the right to send it was lost; false then. */
+/** Stores the outcome of a message; false when the claim was lost. */
 export async function settleSend(
   database: Queryable,
   { companyId, idempotencyKey }: EmailKey,
@@ -98,7 +97,7 @@ export async function settleSend(
   return rowCount > 0;
 }
 
-/** What is known of a message; null when it was never asked for. */
+/** The stored state of a message; null when it was never requested. */
 export async function findSend(
   database: Queryable,
   { companyId, idempotencyKey }: EmailKey,
@@ -111,7 +110,11 @@ export async function findSend(
   `);
 }
 
-/** Forgets up to `limit` messages that are older than keys are kept for; how many they were. */
+/**
+ * Deletes up to `limit` messages that are older than the retention.
+ *
+ * @returns the number of deleted messages
+ */
 export async function deleteOldSends(database: Queryable, limit: number): Promise<number> {
   const { rowCount } = await database.query(sql.prepared("email_purge", nothing)`
     delete from integrations.email_sends

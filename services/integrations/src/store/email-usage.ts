@@ -6,10 +6,10 @@ import type { EmailKey } from "./email-sends.ts";
 const nothing = z.object({});
 const countedRow = z.object({ createdAt: z.date().nullable(), resetsAt: z.date() });
 
-/** The day that a database clock shows in UTC: all replicas change over at the same moment. */
+/** The current UTC day by the database's clock, so that all replicas change over at the same moment. */
 const TODAY = sql.fragment`(now() at time zone 'UTC')::date`;
 
-/** A message that nobody has asked for before, and whose it is for `leaseMs`. */
+/** A new message, and the lease of its first claim. */
 export interface NewSend extends EmailKey {
   claim: string;
   leaseMs: number;
@@ -17,11 +17,11 @@ export interface NewSend extends EmailKey {
 }
 
 /**
- * Counts a new message's recipients to its company's day and takes the right to send it, unless the day
- * would go beyond the limit: both or neither, in one statement. Of any number at once, exactly those that
- * fit are counted.
+ * Counts a new message's recipients to its company's day and claims the message, in one statement:
+ * both, or neither when the day would exceed its limit. Of concurrent messages exactly those that fit
+ * are counted.
  *
- * @returns null as `createdAt` when it does not fit; when the day's count begins anew, in any case
+ * @returns `createdAt` null when the message does not fit; the end of the day's count in any case
  * @throws a unique violation of `email_sends_pkey` when the message is not new
  */
 export async function insertCountedSend(
@@ -52,7 +52,11 @@ export async function insertCountedSend(
   `);
 }
 
-/** Forgets up to `limit` days that are long over; how many they were. */
+/**
+ * Deletes up to `limit` days that are long past.
+ *
+ * @returns the number of deleted days
+ */
 export async function deleteOldUsage(database: Queryable, limit: number): Promise<number> {
   const { rowCount } = await database.query(sql.prepared("email_usage_purge", nothing)`
     delete from integrations.email_usage

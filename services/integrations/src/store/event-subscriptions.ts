@@ -5,15 +5,16 @@ import { z } from "zod";
 const dueRow = z.object({ companyId: z.string(), connectionId: z.string(), provider: z.string() });
 const nothing = z.object({});
 
-/** A connection whose provider is to be asked for its events. */
+/** A connection whose provider must be asked to send its events. */
 export type DueSubscription = z.output<typeof dueRow>;
 
-/** Rows that one look goes through; a company has at most 1,000 live ones. */
+/** The number of rows that one poll scans; a company has at most 1,000 live ones. */
 const LOOKED_AT_MAX = 5_000;
 
 /**
- * Takes connections of some providers whose events have to be asked for now, of all companies and at most
- * `perCompany` of each. Each company's first comes before anybody's second. Nobody else takes them for `leaseMs`.
+ * Claims connections whose providers must be asked to send events now, for `leaseMs`. They are of all
+ * companies, and at most `perCompany` of each. Each company's first connection comes before anybody's
+ * second.
  */
 export async function claimSubscriptions(
   database: Queryable,
@@ -57,7 +58,7 @@ export async function claimSubscriptions(
   `);
 }
 
-/** Notes that a provider sends the events of a connection; it is asked again after a while. */
+/** Records that a provider sends the events of a connection; it is asked again after a while. */
 export async function noteSubscribed(
   database: Queryable,
   { companyId, connectionId }: DueSubscription,
@@ -74,7 +75,7 @@ export async function noteSubscribed(
   `);
 }
 
-/** Notes that a provider was not persuaded; it is asked again after a pause that doubles each time. */
+/** Records that a provider has refused or failed; it is asked again after a pause that doubles each time. */
 export async function noteSubscriptionFailure(
   database: Queryable,
   { companyId, connectionId }: DueSubscription,

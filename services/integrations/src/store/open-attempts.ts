@@ -8,7 +8,10 @@ const counted = z.object({ open: z.number() });
 const claimedRow = z.object({ tries: z.number() });
 const nothing = z.object({});
 
-/** Of a connection: callers may begin a hundred attempts a minute, and each replaces the one before. */
+/**
+ * The number of ended attempts that a connection keeps: callers may begin a hundred attempts a minute,
+ * and each replaces the one before.
+ */
 const ENDED_KEPT = 5;
 
 /** An attempt to be stored. */
@@ -16,7 +19,7 @@ export interface NewAttempt extends ConnectionKey {
   id: string;
   provider: string;
   way: AttemptRow["way"];
-  /** SHA-256 of its token. */
+  /** SHA-256 of the attempt's token. */
   tokenHash: Buffer;
   callbackUrl: string;
   redirectUrl: string | null;
@@ -25,7 +28,7 @@ export interface NewAttempt extends ConnectionKey {
   lifeMs: number;
 }
 
-/** How many attempts of a company are open, without that of the connection, which would be replaced. */
+/** The number of a company's open attempts, without that of the connection, which would be replaced. */
 export async function countOtherAttempts(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,
@@ -42,9 +45,9 @@ export async function countOtherAttempts(
 }
 
 /**
- * Ends the open attempt of a connection, if it has one: a newer one takes its place. Of those that have
- * ended before, the newest few stay, for whoever comes back late. What a person has connected at the broker for
- * it is looked at soon.
+ * Ends the open attempt of a connection, if there is one, because a newer one replaces it. The newest
+ * few ended attempts stay, for a person who comes back late. Accounts that a person has connected at
+ * the broker are polled for soon.
  */
 export async function replaceOpenAttempt(
   transaction: Transaction,
@@ -82,7 +85,7 @@ export async function replaceOpenAttempt(
   `);
 }
 
-/** Stores an attempt. The connection must be there and have no open one. */
+/** Stores an attempt. The connection must exist and have no open attempt. */
 export async function insertAttempt(transaction: Transaction, attempt: NewAttempt): Promise<void> {
   const { verifier } = attempt;
   await transaction.query(sql.prepared("attempt_insert", nothing)`
@@ -102,11 +105,11 @@ export async function insertAttempt(transaction: Transaction, attempt: NewAttemp
 }
 
 /**
- * Takes the right to ask the provider or broker for the outcome of an attempt, for a time: the number of the
- * try, by which it is given back. Null when somebody else has it, when it was asked too often, or when the
- * attempt is over.
+ * Claims the question to the provider or broker about the outcome of an attempt, for a time.
  *
  * @param triesMax null: without a limit
+ * @returns the number of the try, which releases the claim; null when another process has the claim,
+ * too many tries were made, or the attempt is over
  */
 export async function claimConfirmation(
   database: Queryable,
@@ -131,7 +134,7 @@ export async function claimConfirmation(
   return claimed?.tries ?? null;
 }
 
-/** Gives the right back when nothing came of it; not one that somebody else has taken since. */
+/** Releases the claim when there was no outcome; a later claim of another process stays. */
 export async function releaseConfirmation(
   database: Queryable,
   { id, companyId }: Pick<AttemptRow, "id" | "companyId">,

@@ -23,12 +23,12 @@ const revocationRow = z.object({
 });
 const nothing = z.object({});
 
-/** Access that is to be taken back. */
+/** Access that must be revoked. */
 export type RevocationRow = z.output<typeof revocationRow>;
 
 /**
- * Notes, before a connection's credentials are erased or replaced, that they are to be taken back at the provider or
- * broker. They stay encrypted as they are. A connection without any leaves nothing.
+ * Queues a connection's encrypted credentials for revocation at the provider or broker. Call it before
+ * the credentials are erased or replaced. Nothing is queued for a connection without credentials.
  */
 export async function queueRevocation(
   transaction: Transaction,
@@ -52,7 +52,7 @@ export async function queueRevocation(
   `);
 }
 
-/** Credentials that were got but may not be used, such as those of an attempt that is over. */
+/** Credentials that were granted but must not be used, such as those of an ended attempt. */
 export interface UnusedGrant {
   provider: string;
   fields: Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ export interface UnusedGrant {
   externalAccountId: string | null;
 }
 
-/** Notes such credentials, sealed for the connection of this key. */
+/** Queues such credentials, encrypted for the connection of this key, for revocation. */
 export async function queueUnusedGrant(
   database: Queryable,
   { companyId, connectionId }: ConnectionKey,
@@ -81,10 +81,7 @@ export async function queueUnusedGrant(
   `);
 }
 
-/**
- * Takes what is due, of all companies and at most `perCompany` of each, for `leaseMs`: other replicas
- * leave it alone until then.
- */
+/** Claims due revocations for `leaseMs`, of all companies and at most `perCompany` of each. */
 export async function claimRevocations(
   database: Queryable,
   { limit, perCompany, leaseMs }: { limit: number; perCompany: number; leaseMs: number },
@@ -142,9 +139,9 @@ export async function claimRevocations(
 const usedRow = z.object({ isUsed: z.boolean() });
 
 /**
- * Whether a connection has credentials of the account whose access is to be taken back. Of any company:
- * providers end the access of an account as a whole, whoever authorized it. Without an account's id only
- * the connection itself is looked at, which may be authorized anew by now.
+ * Whether a connection of any company has credentials of the account whose access must be revoked.
+ * Providers end all access of an account, whoever authorized it. Without an account's id only the
+ * connection itself is checked, which may be authorized again by now.
  */
 export async function isAccountInUse(
   database: Queryable,
@@ -180,7 +177,7 @@ export async function isAccountInUse(
   return isUsed;
 }
 
-/** It is taken back, or will never be: nothing is kept of it. */
+/** Deletes a revocation that is done, or that will never succeed. */
 export async function deleteRevocation(
   database: Queryable,
   { id, companyId }: Pick<RevocationRow, "id" | "companyId">,
@@ -191,7 +188,7 @@ export async function deleteRevocation(
   `);
 }
 
-/** Tries again after a pause. */
+/** Postpones a revocation for another try. */
 export async function postponeRevocation(
   database: Queryable,
   { id, companyId }: Pick<RevocationRow, "id" | "companyId">,

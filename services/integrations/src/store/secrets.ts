@@ -29,20 +29,20 @@ const replacedRow = secretRow.extend({ earlierHosts: z.array(z.string()).nullabl
 /** A secret without its value. */
 export type SecretRow = z.infer<typeof secretRow>;
 
-/** The same after its value was replaced, with the hosts that it was bound to before. */
+/** A secret after its value was replaced, with its former hosts. */
 export type ReplacedRow = z.infer<typeof replacedRow>;
 
-/** A secret's value as stored, with the key that opens it as stored. */
+/** A secret's encrypted value, and the wrapped key that decrypts it. */
 export type SealedRow = z.infer<typeof sealedRow>;
 
-/** A value that was encrypted for its place. */
+/** A value that is encrypted for its place. */
 export interface SealedSecret {
   companyKeyId: string;
   sealedValue: Buffer;
   maskedValue: string;
 }
 
-/** The columns of `secretRow`, of a table that is called `secret` there. */
+/** The columns of `secretRow`, of a table with the alias `secret`. */
 const secretColumns = sql.fragment`
   secret.id,
   secret.workflow_id as "workflowId",
@@ -67,7 +67,7 @@ export async function listSecrets(
   `);
 }
 
-/** How many secrets a workflow has. */
+/** The number of a workflow's secrets. */
 export async function countSecrets(
   database: Queryable,
   { companyId, workflowId }: WorkflowKey,
@@ -84,13 +84,15 @@ export interface NewSecret {
   id: string;
   sealed: SealedSecret;
   allowedHosts: readonly string[] | null;
-  /** Of the workflow, this one included. */
+  /** The limit of the workflow's secrets, this one included. */
   secretsMax: number;
 }
 
 /**
- * Stores a new secret; null when the workflow is known to be archived, or has `secretsMax`. Throws CONFLICT
- * when the key exists. The transaction must hold the workflow's lock.
+ * Stores a new secret; null when the workflow is archived or has `secretsMax`. The transaction must
+ * hold the workflow's lock.
+ *
+ * @throws AppError CONFLICT when the key exists
  */
 export async function insertSecret(
   transaction: Transaction,
@@ -125,7 +127,7 @@ export async function insertSecret(
 /**
  * Gives a secret another value; null when there is no such secret.
  *
- * @param allowedHosts the hosts that it is bound to from now on; undefined keeps what was
+ * @param allowedHosts the new hosts; undefined keeps the present ones
  */
 export async function replaceSecret(
   database: Queryable,
@@ -159,7 +161,7 @@ export async function replaceSecret(
   `);
 }
 
-/** Deletes a secret and returns what it was; null when there is none. */
+/** Deletes a secret and returns its last state; null when there is none. */
 export async function deleteSecret(
   database: Queryable,
   { companyId, workflowId, key }: SecretPlace,
@@ -173,7 +175,7 @@ export async function deleteSecret(
   `);
 }
 
-/** The values of those keys that exist. */
+/** The values of the existing keys among these. */
 export async function listSealed(
   database: Queryable,
   { companyId, workflowId }: WorkflowKey,
@@ -196,14 +198,14 @@ export async function listSealed(
   `);
 }
 
-/** Writes down when secrets were last used, in one statement; never sets a time back. */
+/** Stores when secrets were last used, in one statement. A time never goes back. */
 export async function updateLastUsed(
   database: Queryable,
   uses: readonly { id: string; usedAt: Date }[],
 ): Promise<void> {
   const ids = uses.map(({ id }) => id);
   const times = uses.map(({ usedAt }) => usedAt.toISOString());
-  // Rows are locked in one order, so that two processes which write the same ones do not deadlock.
+  // Rows are locked in one order, so that two processes which write the same rows cannot deadlock.
   await database.query(sql.prepared("secrets_last_used", z.object({}))`
     with used as (
       select secret.id, use.used_at
@@ -220,7 +222,7 @@ export async function updateLastUsed(
   `);
 }
 
-/** An array as text, since the statement has one name for it and for null. Hosts hold no quotes. */
+/** An array as text, because the statement has one name for an array and for null. Hosts contain no quotes. */
 function hostsLiteral(hosts: readonly string[] | null): string | null {
   return hosts === null ? null : `{${hosts.map((host) => JSON.stringify(host)).join(",")}}`;
 }

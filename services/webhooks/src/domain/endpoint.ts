@@ -4,7 +4,7 @@ export const ENDPOINT_STATUSES = ["active", "disabled"] as const;
 
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
-/** The parts of an endpoint that its owner decides, without what is sealed. */
+/** The parts of an endpoint that its owner decides, without the encrypted ones. */
 export interface EndpointContent {
   name: string;
   /** The URL as it was given. */

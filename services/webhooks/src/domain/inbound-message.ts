@@ -41,19 +41,19 @@ export interface Accepted {
   workflowsTriggered: number;
 }
 
-/** Takes messages in. */
+/** Handles messages. */
 export interface Intake {
   /**
-   * Stores a message, starts its runs and waits for them, at most 5 s. A repeat gets the first one's answer. If the
-   * first one had no receiver, the repeat is taken like a new message.
+   * Stores a message, starts its runs and waits for them, at most 5 s. A repeat gets the first
+   * message's answer. If the first message had no receiver, the repeat counts as a new message.
    *
-   * @throws AppError RATE_LIMITED when too much of the company waits already, UNAVAILABLE when it could not be
-   * stored
+   * @throws AppError RATE_LIMITED when too much of the company waits already; UNAVAILABLE when it could
+   * not be stored
    */
   accept(message: InboundMessage): Promise<Accepted>;
   /**
-   * Records a message that was refused. It starts nothing and claims no id. Beyond a limit per hour nothing is
-   * kept.
+   * Records a refused message. It starts nothing and claims no id. Beyond a limit per hour nothing is
+   * stored.
    *
    * @param error the reason, for people
    */

@@ -5,10 +5,10 @@ const HEADERS_MAX = 20;
 const CHARS_MAX = 4_096;
 /** A token (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Visible ASCII, with single spaces and the like inside: every server reads it alike (RFC 9110, section 5.5). */
+/** Visible ASCII with spaces inside, which every server reads alike (RFC 9110, section 5.5). */
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Headers that a delivery sets itself (D50), and those that concern the connection. */
+/** Headers that a delivery sets itself (D50), and headers about the connection. */
 const RESERVED = new Set([
   "connection",
   "expect",
@@ -23,7 +23,7 @@ const RESERVED = new Set([
 const RESERVED_BEGINNINGS = ["content-", "proxy-", "webhook-", "x-webhook-"];
 
 /**
- * Checks the headers that an endpoint wants with each delivery.
+ * Checks the custom headers of an endpoint.
  *
  * @throws AppError BAD_REQUEST that names the header, but never its value, which may be a credential
  */

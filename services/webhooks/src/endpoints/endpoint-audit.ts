@@ -2,7 +2,7 @@ import { changesBetween, itemChanges, unchanged } from "@workflow/audit";
 import type { AuditChange, AuditEntry, AuditFields } from "@workflow/audit";
 import type { EndpointRow } from "../store/endpoints.ts";
 
-/** What a caller can do to an endpoint. */
+/** The audited actions on an endpoint. */
 type EndpointAction =
   | "webhook_endpoint.created"
   | "webhook_endpoint.updated"
@@ -65,7 +65,7 @@ function listChange(
   const key = (values: readonly string[] | null): string =>
     JSON.stringify(values?.toSorted() ?? null);
   if (key(before) === key(after)) return {};
-  // A change from or to all events means more than the names of the events.
+  // A change from or to all events is no list of added or removed names.
   if (before === null || after === null) return { [field]: { changed: true } };
   return { [field]: itemChanges(toItems(before), toItems(after)) };
 }

@@ -29,7 +29,7 @@ export function checkDescription(description: string): string | null {
 }
 
 /**
- * Checks the types of events that an endpoint is to get.
+ * Checks the types of events that an endpoint receives.
  *
  * @throws AppError BAD_REQUEST
  */
@@ -44,8 +44,8 @@ export function checkEvents(types: readonly string[]): readonly string[] {
 }
 
 /**
- * Checks the workflows whose events an endpoint is to get, and returns their ids as events have them. The workflows
- * need not exist: an endpoint may be created before its workflow, and outlive it.
+ * Checks the workflows whose events an endpoint receives, and returns their ids in the events' form.
+ * The workflows need not exist: an endpoint may be created before its workflow, and outlive it.
  *
  * @throws AppError BAD_REQUEST
  */

@@ -5,8 +5,8 @@ import { wrongField } from "./wrong-field.ts";
 const URL_CHARS_MAX = 2_048;
 
 /**
- * Checks the URL of a receiver and returns it as it was given. Each delivery checks the host again, by the
- * addresses that its name resolves to then.
+ * Checks the URL of a receiver and returns it unchanged. Each delivery checks the host again, by its
+ * addresses at that time.
  *
  * @throws AppError BAD_REQUEST
  */

@@ -1,15 +1,15 @@
 import { deliveryHeaders } from "../outbound/attempt.ts";
 
 const HIDDEN = "••••";
-/** These headers prove who sends. A person who may read deliveries must not be able to send one. */
+/** Headers that prove the sender. A person who may read deliveries must not be able to send one. */
 const SIGNATURES: ReadonlySet<string> = new Set(["x-webhook-signature", "webhook-signature"]);
 const TIMES: ReadonlySet<string> = new Set(["x-webhook-timestamp", "webhook-timestamp"]);
 
 /**
- * The headers of a delivery as its record shows them. Signatures and the values of the endpoint's own headers are
- * hidden.
+ * The headers of a delivery as its record shows them. Signatures and the values of the endpoint's own
+ * headers are hidden.
  *
- * @param at when they were sent; undefined before, when there are no times yet
+ * @param at the time of sending; undefined before the delivery is sent
  */
 export function shownHeaders(
   own: Readonly<Record<string, string>>,

@@ -1,23 +1,26 @@
 import { Shares, Turns } from "@workflow/async";
 import { AppError } from "@workflow/errors";
 
-/** Most tests of one company, and of all together, that run at the same time. */
+/** The limits of concurrent tests, of one company and of all. */
 const UNDER_WAY = { perTenant: 4, total: 32 };
-/** Most tests that run or wait, of one company and of all together. */
+/** The limits of tests that run or wait, of one company and of all. */
 const PLACES = { perTenant: UNDER_WAY.perTenant + 20, total: 1_000 };
-/** A person waits for the test. */
+/** Short, because a person waits for the test. */
 const WAIT_MS = 5_000;
 
-/** Lets tests of endpoints run in turns between companies (D57): each may take as long as its receiver likes. */
+/**
+ * Runs tests of endpoints in turns between companies (D57), because each may take as long as its
+ * receiver likes.
+ */
 export class TestPlaces {
   readonly #places = new Shares(PLACES);
   readonly #turns = new Turns(UNDER_WAY);
 
   /**
-   * Does the work when it is the company's turn.
+   * Does the work when the company has its turn.
    *
-   * @throws AppError RATE_LIMITED with details {limit: "tests"} when too many wait, or it took 5 s; the signal's
-   * reason when that was aborted first
+   * @throws AppError RATE_LIMITED with details {limit: "tests"} when too many wait, or the wait took 5
+   * s; the signal's reason when it was aborted first
    */
   async within<Result>(
     companyId: string,

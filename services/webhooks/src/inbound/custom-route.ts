@@ -16,11 +16,11 @@ const KEY_HEADERS = ["idempotency-key", "x-event-id"];
 /** Headers whose names suggest credentials (D40a). Signatures are kept: a workflow may want to check them. */
 const CREDENTIAL =
   /authoriz|authentic|(?:^|[-_])auth(?:$|[-_])|bearer|cookie|credential|jwt|passw|(?:api|access|private)[-_]?key|secret|session|token/;
-/** Headers that proxies on the way have added. */
+/** Headers that proxies have added. */
 const OF_THE_WAY =
   /^(?:forwarded|x-forwarded-.*|x-real-ip|via|connection|keep-alive|transfer-encoding|te|upgrade|expect)$/;
 
-/** Accepts anything that is posted to a path of a company. The path is the secret. */
+/** Accepts any request that is posted to a path of a company. The path is the secret. */
 export function createCustomRoute({ intake }: Pick<InboundContext, "intake">): InboundRoute {
   return async (request) => {
     const { companyId, path } = parsePath(request.path);
@@ -51,7 +51,7 @@ function parsePath(encoded: string): { companyId: string; path: string } {
   try {
     path = decodeURIComponent(segment);
   } catch {
-    // An undecodable path is none, like an empty one.
+    // A path that cannot be decoded is refused like an empty one.
   }
   const isPath =
     path !== "" && path.length <= DEFINITION_LIMITS.webhookPathCharsMax && isStorableText(path);
@@ -79,7 +79,7 @@ function findKey({ headers }: InboundRequest): string | null {
   return null;
 }
 
-/** A sender's ids hold for its path: a sender on another path does not claim them. */
+/** A sender's ids hold for its path, so that a sender on another path cannot claim them. */
 function repeatKeyOf(path: string, externalEventId: string): string {
   const named = JSON.stringify([foldWebhookPath(path), externalEventId]);
   return createHash("sha256").update(named).digest("base64url");

@@ -10,9 +10,9 @@ import { requirePlainBody } from "./request-type.ts";
 const UNREAD = "{}";
 
 /**
- * The route of one provider. It checks the signature, reads the events, and takes each in for the companies that
- * have connected its account. An event without an account, or of one that nobody has connected, is recorded and
- * starts nothing.
+ * The route of one provider. It checks the signature, reads the events, and stores each for the
+ * companies that have connected its account. An event without an account, or of an account that nobody
+ * has connected, is recorded and starts nothing.
  */
 export function createDispatcherRoute<Event>(
   context: DispatcherContext,
@@ -109,7 +109,10 @@ class Dispatcher<Event> {
     };
   }
 
-  /** All messages are tried. When one fails the sender repeats all of them, and only that one is new then. */
+  /**
+   * Accepts all messages, even after a failure. The sender then repeats all of them, and only the
+   * failed one is new.
+   */
   async #accept(messages: readonly InboundMessage[]): Promise<number> {
     const outcomes = await Promise.allSettled(
       messages.map((message) => this.#context.intake.accept(message)),

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { InboundSecrets } from "../options.ts";
 import type { Intake } from "../domain/inbound-message.ts";
 
-/** What the routes need. */
+/** The dependencies of the routes. */
 export interface InboundContext {
   intake: Intake;
   accounts: RpcClient<AccountsServiceService>;

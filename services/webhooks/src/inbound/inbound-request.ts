@@ -5,7 +5,7 @@ export interface InboundRequest {
   /** The path behind `/webhooks/`, still percent-encoded: `stripe`, `custom/<company>/<path>`. */
   path: string;
   query: URLSearchParams;
-  /** The address that the sender called, with scheme, host and query, as far as the gateway says. */
+  /** The address that the sender called, with scheme, host and query, according to the gateway. */
   url: string;
   /** Values by lower-case name. A header that was sent several times has several values. */
   headers: ReadonlyMap<string, readonly string[]>;
@@ -27,8 +27,8 @@ export interface InboundAnswer {
 }
 
 /**
- * The value of a header that identifies the sender; null when it is missing. Of several values nobody knows which
- * one a proxy has checked.
+ * The value of a header that identifies the sender; null when it is missing. With several values it is
+ * unknown which one a proxy has checked.
  *
  * @throws AppError UNAUTHORIZED when it was sent more than once
  */

@@ -3,7 +3,7 @@ import type { InboundRequest } from "./inbound-request.ts";
 /** The result of checking a signature; `missing`: none was sent; `unconfigured`: there is no secret. */
 export type SignatureVerdict = "verified" | "failed" | "missing" | "unconfigured";
 
-/** An event as it is handed to workflows (D40a). */
+/** An event in the form for workflows (D40a). */
 export interface NormalisedEvent {
   eventType: string | null;
   /** The provider's id of the event, at most 255 characters. Repeats are recognized by it (D41). */

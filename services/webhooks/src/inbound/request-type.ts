@@ -3,7 +3,11 @@ import type { InboundRequest } from "./inbound-request.ts";
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
-/** @throws AppError UNSUPPORTED_MEDIA_TYPE when a body is not declared as JSON, or is compressed */
+/**
+ * Requires JSON without compression.
+ *
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE when a body is not declared as JSON, or is compressed
+ */
 export function requireJsonType(request: Pick<InboundRequest, "headers">): void {
   const [type = "", ...others] = request.headers.get("content-type") ?? [];
   if (others.length > 0 || !JSON_TYPE.test(type)) {
@@ -12,7 +16,11 @@ export function requireJsonType(request: Pick<InboundRequest, "headers">): void 
   requirePlainBody(request);
 }
 
-/** @throws AppError UNSUPPORTED_MEDIA_TYPE when a body is compressed */
+/**
+ * Requires a body without compression.
+ *
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE when a body is compressed
+ */
 export function requirePlainBody({ headers }: Pick<InboundRequest, "headers">): void {
   const encodings = headers.get("content-encoding") ?? [];
   if (encodings.every((encoding) => encoding.trim().toLowerCase() === "identity")) return;

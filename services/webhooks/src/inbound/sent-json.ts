@@ -9,7 +9,7 @@ export interface SentObject {
   value: unknown;
 }
 
-/** The text is no JSON of the wanted form, or cannot be stored (D2). */
+/** The text is no JSON of the expected form, or cannot be stored (D2). */
 export class SentJsonError extends Error {
   override readonly name = "SentJsonError";
 }

@@ -4,7 +4,7 @@ import { createScrubber } from "@workflow/scrubber";
 import { DIGEST_CHARS_MIN, sentDigests, signatureHeaders } from "./signatures.ts";
 import type { SignedMessage, SigningSecrets } from "./signatures.ts";
 
-/** The receiver of a delivery, and what is sent along. */
+/** The receiver of a delivery, and the headers for it. */
 export interface DeliveryTarget extends SigningSecrets {
   companyId: string;
   /** W3C trace context of the attempt, where its trace is recorded. */
@@ -30,10 +30,11 @@ export interface AttemptOutcome {
   retryAfterMs: number | null;
 }
 
-/** The whole of an attempt: connecting, sending, and the answer to its last byte (D46). */
+/** The limit of a whole attempt: connecting, sending, and the answer to its last byte (D46). */
 const TIMEOUT_MS = 15_000;
 /**
- * A longer answer is cut, and its connection closed: a receiver that sends gigabytes gets rid of some kilobytes.
+ * A longer answer is cut and its connection closed, so a receiver that sends gigabytes delivers only
+ * some kilobytes.
  */
 const ANSWER_BYTES_MAX = 16 * 1024;
 const KEPT_BYTES = 4 * 1024;
@@ -41,7 +42,7 @@ const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1_000;
 const USER_AGENT = "workflow-webhooks/1";
 
 /**
- * Sends a delivery once. It never throws: errors out there are outcomes.
+ * Sends a delivery once. It never throws, because errors of the receiver are outcomes.
  *
  * @param signal aborts the attempt; the outcome then says nothing about the receiver
  */
@@ -82,7 +83,7 @@ export function deliveryHeaders(
 ): Record<string, string> {
   const fixed = {
     "Content-Type": "application/json",
-    // An answer is stored as it comes, for people to read.
+    // The answer is stored as it arrives, for people to read.
     "Accept-Encoding": "identity",
     "User-Agent": USER_AGENT,
     ...signatureHeaders(target, message, at),
@@ -111,7 +112,7 @@ async function post(
         timeoutMs: TIMEOUT_MS,
         maxResponseBytes: ANSWER_BYTES_MAX,
         cutsResponse: true,
-        // A delivery has its id, and comes at least once anyway.
+        // A delivery has an id, and receivers must expect repeats anyway.
         isRepeatable: true,
       },
       signal,

@@ -15,13 +15,13 @@ const ENDPOINT_DISABLED = "webhook_endpoint.disabled";
 /** Failed attempts in a row that disable an endpoint (D47). */
 const FAILURES_MAX = 10;
 
-/** Disables endpoints whose receivers accept nothing. */
+/** Disables endpoints whose receivers accept no deliveries. */
 export interface EndpointDisabler {
-  /** Disables an endpoint that has failed too often, or whose receiver says that it is gone; once. */
+  /** Disables an endpoint once, after too many failures or when its receiver says that it is gone. */
   disableIfDue(endpoint: EndpointKey, failures: number, isGone: boolean): Promise<void>;
 }
 
-/** What disabling needs. */
+/** The dependencies of disabling. */
 export interface DisablerOptions {
   database: Database;
   audit: AuditTrail;

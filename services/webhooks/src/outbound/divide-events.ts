@@ -3,11 +3,14 @@ import type { NewDelivery, RenderedEvent } from "../store/new-deliveries.ts";
 import type { ClaimedEvent } from "../store/claim-events.ts";
 import type { EventTarget } from "../store/outbound-events.ts";
 
-/** Deliveries of one statement, which takes some tens of milliseconds, and bytes of bodies that it stores. */
+/**
+ * The limits of one statement, which takes some tens of milliseconds: deliveries, and stored bytes of
+ * bodies.
+ */
 const DELIVERIES_MAX = 1_000;
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * Endpoints that one round considers, which is about the number of its deliveries. Everybody's next event waits
+ * The limit of a round's endpoints, which is about the number of its deliveries. All other events wait
  * until the round ends. The event that reaches the limit is the last one.
  */
 export const ROUND_MAX = 2_000;
@@ -31,7 +34,7 @@ export interface ReadyEvent {
 /**
  * Selects the events of a round: one of each company, then the second of each, and so on.
  *
- * @param endpoints how many endpoints a company has
+ * @param endpoints the number of each company's endpoints
  */
 export function withinRound(
   events: readonly ReadEvent[],
@@ -52,9 +55,7 @@ export function withinRound(
   return { now, later };
 }
 
-/**
- * Divides events into parts that one statement each can store. Those of companies with few new deliveries go first.
- */
+/** Divides events into parts of one statement each. Events of companies with few new deliveries come first. */
 export function inParts(unordered: readonly ReadyEvent[]): ReadyEvent[][] {
   const ready = [...Map.groupBy(unordered, ({ companyId }) => companyId).values()]
     .map((events) => ({

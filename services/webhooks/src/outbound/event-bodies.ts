@@ -23,7 +23,7 @@ const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 const READ_BYTES_MAX = 8 * 1024 * 1024;
 const READ_MAX = 128;
 
-/** The bodies of events, shared by all deliveries of an event. The last used ones are kept. */
+/** The bodies of events, shared by all deliveries of an event. The most recently used ones are cached. */
 export class EventBodies {
   readonly #kept = new LRUCache<string, EventBody>({
     maxSize: KEPT_BYTES_MAX,
@@ -55,12 +55,12 @@ export class EventBodies {
     });
   }
 
-  /** Keeps a body that was just made: its deliveries are about to be sent. */
+  /** Caches a new body, whose deliveries are about to be sent. */
   add(eventId: string, body: StoredBody): void {
     this.#kept.set(eventId, toEventBody(body));
   }
 
-  /** Null when the event is not kept any more. */
+  /** The body of an event; null when the event is no longer kept. */
   get(wanted: Wanted): Promise<EventBody | null> {
     const kept = this.#kept.get(wanted.eventId);
     if (kept === undefined) this.#metrics.miss();

@@ -19,31 +19,31 @@ import type { Lanes } from "./lanes.ts";
 import { isRunEvent, renderOtherEvent, renderRunEvent, runOf } from "./render-body.ts";
 import type { RunEventsClient } from "./run-events-client.ts";
 
-/** What making deliveries needs. */
+/** The dependencies of making deliveries. */
 export interface FanOutOptions {
   database: Database;
   runs: RunEventsClient;
   lanes: Lanes;
   bodies: EventBodies;
   logger: Logger;
-  /** Most attempts of a delivery. */
+  /** The limit of a delivery's attempts. */
   maxAttempts: number;
-  /** The address at which people reach the gateway; null when that is not known. */
+  /** The public address of the gateway; null when it is unknown. */
   publicUrl: string | null;
-  /** Deliveries of one company that may wait. Beyond them no more are made. */
+  /** The limit of a company's waiting deliveries, beyond which no more are made. */
   pendingMax: number;
   onFailed: () => void;
 }
 
 const LEASE_MS = 30_000;
-/** The longest time between two polls. It finds events that another process has left behind. */
+/** The longest time between two polls, which find events that another process has left behind. */
 const POLL_MS = 1_000;
 const FULL_DELAY_MS = 10_000;
 const RETRIES = { firstMs: 250, maxMs: 30_000 } as const;
 const TRIES_MAX = 20;
-/** Events that are handled without a poll: as many as one poll finds. */
+/** The limit of events that are handled without a poll: as many as one poll finds. */
 const HANDED_MAX = 64;
-/** So few events fit into a round without counting endpoints, as a company has at most 1,000. */
+/** So few events fit into a round in any case, because a company has at most 1,000 endpoints. */
 const UNCOUNTED_MAX = 2;
 
 /** Makes the deliveries of events, in turns between companies (D57). */
@@ -57,7 +57,7 @@ export class FanOut {
   readonly #handed: ClaimedEvent[] = [];
   /** Whether the last poll has found nothing left, as far as this process knows. */
   #isIdle = false;
-  /** The next poll for events that nobody announces. */
+  /** The time of the next poll, for events that nobody announces. */
   #pollAt = 0;
 
   constructor(options: FanOutOptions) {
@@ -80,8 +80,8 @@ export class FanOut {
   }
 
   /**
-   * How long new events may be stored under this process's lease, in milliseconds, to be handed to `take`. It is 0
-   * while other events wait, which have their turns first.
+   * The time for which new events may be stored under this process's lease, in milliseconds, before
+   * they are passed to `take`. It is 0 while other events wait, because those have their turns first.
    */
   leaseFor(count: number): number {
     return this.#isIdle && this.#handed.length === 0 && count <= HANDED_MAX ? LEASE_MS : 0;
@@ -152,7 +152,7 @@ export class FanOut {
     }
   }
 
-  /** Events of companies with a full backlog have to wait, too. */
+  /** Removes the events of companies with a full backlog, which have to wait. */
   async #withoutFull(claimed: readonly ClaimedEvent[]): Promise<readonly ClaimedEvent[]> {
     const companyIds = [...new Set(claimed.map(({ companyId }) => companyId))];
     const full = await this.#backlogs.check(companyIds);
@@ -173,8 +173,8 @@ export class FanOut {
   }
 
   /**
-   * How many endpoints the companies have. They are not counted for so few events that these fit into a round
-   * anyway.
+   * The number of endpoints of each company. So few events that they fit into a round anyway are not
+   * counted.
    */
   async #countEndpoints(events: readonly ReadEvent[]): Promise<ReadonlyMap<string, number>> {
     if (events.length <= UNCOUNTED_MAX) return new Map();
@@ -244,14 +244,14 @@ export class FanOut {
     await lanes.feed(fed);
   }
 
-  /** Schedules another try. Only failures that are not transient count. */
+  /** Schedules another try. Only failures that are not transient count toward the limit. */
   async #scheduleRetry(events: readonly ClaimedEvent[], error: unknown): Promise<void> {
     const { reason } = databaseErrorToAppError(error);
     const isAway = reason === "UNAVAILABLE" || reason === "EXECUTION_TIMEOUT";
     if (this.#stopping.signal.aborted) return this.#defer(events, { delayMs: 0, error: null });
     this.#options.logger.warn({ err: error, events: events.length }, "deliveries were not made");
     if (!isAway && events.length > 1) {
-      // An event that cannot be made holds up none of the others.
+      // An event whose deliveries cannot be made must not delay the others.
       for (const event of events) await this.#make([event]);
       return;
     }

@@ -4,10 +4,13 @@ import { listFullBacklogs } from "../store/outbound-events.ts";
 
 const CHECKED_MS = 10_000;
 const COMPANIES_MAX = 10_000;
-/** A share of the limit. After so many new deliveries the backlog is counted again. */
+/** The share of the limit after whose new deliveries the backlog is counted again. */
 const RECHECKED_SHARE = 0.1;
 
-/** Knows the companies with so many waiting deliveries that no more are made. The knowledge is some seconds old. */
+/**
+ * Remembers the companies with too many waiting deliveries, for which no more are made. The count is
+ * some seconds old.
+ */
 export class FullBacklogs {
   readonly #database: Database;
   readonly #pendingMax: number;
@@ -27,7 +30,7 @@ export class FullBacklogs {
     return [...this.#checked.entries()].flatMap(([id, isFull]) => (isFull ? [id] : []));
   }
 
-  /** Counts new deliveries of a company. After many the old count no longer holds. */
+  /** Counts new deliveries of a company. After many of them the old count is dropped. */
   add(companyId: string, count: number): void {
     const made = (this.#made.get(companyId) ?? 0) + count;
     this.#made.set(companyId, made);

@@ -7,18 +7,18 @@ import type { NewOutboundEvent } from "../store/outbound-events.ts";
 import type { FanOut } from "./fan-out.ts";
 import { isRunEvent, runOf } from "./render-body.ts";
 
-/** Takes in the events of runs. */
+/** Stores the events of runs for delivery. */
 export interface Ingest {
-  /** Resolves when the event is stored, or no endpoint is to get it. Throws when neither could be done. */
+  /** Resolves when the event is stored, or no endpoint wants it. Throws when neither is known. */
   put(event: EventEnvelope): Promise<void>;
-  /** Stores the missing ones; returns how many. */
+  /** Stores the missing ones of these events; returns their number. */
   putMissing(events: readonly EventEnvelope[]): Promise<number>;
 }
 
-/** What taking in needs. */
+/** The dependencies of storing events. */
 export interface IngestOptions {
   database: Database;
-  /** Older events are not stored: their partition is gone, or soon will be. */
+  /** The age beyond which events are not stored, because their partition is gone or soon will be. */
   retentionDays: number;
   /** Makes the deliveries. */
   fanOut: Pick<FanOut, "wake" | "leaseFor" | "take">;
@@ -36,8 +36,8 @@ export function createIngest({ database, retentionDays: keptDays, fanOut }: Inge
     else fanOut.wake();
     return ids.size;
   };
-  // Events that arrive while earlier ones are being stored share a statement: the bus delivers all companies'
-  // events in one line.
+  // Events that arrive while earlier ones are being stored share a statement, because the bus delivers
+  // the events of all companies in one line.
   const arrivals = new Batcher<NewOutboundEvent, void>({
     itemsMax: BATCH_MAX,
     batchesMax: 1,
@@ -45,7 +45,7 @@ export function createIngest({ database, retentionDays: keptDays, fanOut }: Inge
       await insert(events);
       return events.map(() => undefined);
     }),
-    // An event that the database refuses holds up none of the others.
+    // An event that the database refuses must not block the others.
     isOfOneItem: (error) => databaseErrorToAppError(error).reason !== "UNAVAILABLE",
   });
   return {

@@ -7,7 +7,7 @@ import type { EventBodies } from "./event-bodies.ts";
 import type { EndpointReader } from "./open-endpoint.ts";
 import type { ResultWriter } from "./result-writer.ts";
 
-/** What all lanes of a process share. */
+/** The dependencies that all lanes of a process share. */
 export interface LaneContext {
   http: SafeHttpClient;
   tracer: Tracer | undefined;
@@ -16,18 +16,18 @@ export interface LaneContext {
   /** Reads the waiting deliveries of lanes. */
   waiting: Batcher<LaneReading, readonly WaitingDelivery[]>;
   results: ResultWriter;
-  /** The limit on attempts to receivers that answered last. */
+  /** The limit of attempts to receivers whose last attempt succeeded. */
   places: Turns;
-  /** The limit on attempts to receivers that failed last. They wait only for each other. */
+  /** The limit of attempts to receivers whose last attempt failed. They wait only for each other. */
   waryPlaces: Turns;
-  /** Bounds the bytes of bodies that are being sent. */
+  /** Limits the bytes of bodies that are being sent. */
   room: Turns;
   retryDelaysMs: readonly number[];
-  /** Whether leases are known to be held. When they may have ended nothing begins. */
+  /** Whether leases are known to be held. Otherwise no attempt begins. */
   holdsLeases: () => boolean;
   onOutcome: (outcome: AttemptOutcome) => void;
-  /** Aborts waiting for turns. */
+  /** Aborts the waits for turns. */
   stopping: AbortSignal;
-  /** Aborts attempts. */
+  /** Aborts running attempts. */
   breakingOff: AbortSignal;
 }

@@ -7,18 +7,18 @@ import type { LaneContext } from "./lane-context.ts";
 import type { OpenEndpoint } from "./open-endpoint.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 
-/** Most simultaneous attempts to a receiver that answers. */
+/** The limit of concurrent attempts to a receiver that answers. */
 const AT_ONCE_MAX = 16;
-/** Deliveries that are read ahead, and the number below which more are read. */
+/** The number of deliveries that are read ahead, and the number below which more are read. */
 const AHEAD_MAX = 64;
 const AHEAD_MIN = 16;
-/** For a receiver that does not answer: one, and one that tells when the next is due. */
+/** For a receiver that does not answer: one delivery to send, and one whose due time tells when to continue. */
 const WARY_AHEAD_MAX = 2;
-/** Results that may wait to be written. */
+/** The limit of results that wait to be written. */
 const UNWRITTEN_MAX = 128;
-/** An endpoint that was read longer ago is read again before the next attempt, so that changes apply. */
+/** The age after which an endpoint is read again before the next attempt, so that changes apply. */
 const FRESH_MS = 1_000;
-/** How far a rate may catch up after a late timer. */
+/** The time by which a rate may catch up after a late timer. */
 const CATCH_UP_MS = 50;
 const TIMER_MS_MAX = 60_000;
 
@@ -27,7 +27,7 @@ export class Lane {
   readonly lease: LeasedLane;
   readonly #context: LaneContext;
   readonly #queue: WaitingDelivery[] = [];
-  /** Ids that are in the queue, under way, or not written yet. */
+  /** Ids of deliveries that are queued, being sent, or not written yet. */
   readonly #known = new Set<string>();
   #endpoint: OpenEndpoint | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
@@ -64,19 +64,19 @@ export class Lane {
     this.wake();
   }
 
-  /** How long there was nothing to do, in milliseconds; 0 while there is, or soon will be. */
+  /** The time since the last work, in milliseconds; 0 while there is work, or soon will be. */
   idleMs(now: number): number {
     const isBusy = this.#known.size > 0 || this.#isReading || this.#isRefreshing;
     if (isBusy || (this.#mayHaveMore && !this.#isClosed)) return 0;
     return this.#isClosed ? Number.POSITIVE_INFINITY : now - this.#idleSince;
   }
 
-  /** Whether nothing is under way or waits to be written. */
+  /** Whether no attempt runs and no result waits to be written. */
   get isQuiet(): boolean {
     return this.#underWay === 0 && this.#unwritten === 0;
   }
 
-  /** Begins nothing more. */
+  /** Begins no further attempt. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -117,7 +117,7 @@ export class Lane {
     try {
       await this.#readEndpoint();
     } catch {
-      // The database or the key is away. The delay keeps a lane from asking all the time.
+      // The database or the key is unavailable. The delay limits the repeated queries.
       this.#planIn(FRESH_MS);
       return;
     } finally {
@@ -126,7 +126,7 @@ export class Lane {
     this.#go();
   }
 
-  /** Reads the endpoint. The lane closes if it is not active or does not exist. */
+  /** Reads the endpoint. The lane closes when the endpoint is not active or does not exist. */
   async #readEndpoint(): Promise<OpenEndpoint | null> {
     const at = performance.now();
     const changes = this.#changes;
@@ -183,7 +183,7 @@ export class Lane {
     try {
       sent = await this.#attempt(delivery);
     } catch {
-      // The process stopped while it waited, or the database is away: the delivery is still due.
+      // The process stopped meanwhile, or the database is unavailable: the delivery is still due.
       this.#mayHaveMore = true;
       this.#planIn(FRESH_MS);
     }
@@ -193,7 +193,7 @@ export class Lane {
     this.#go();
   }
 
-  /** Null when no attempt was made, or it says nothing about the receiver. */
+  /** Null when no attempt was made, or the attempt says nothing about the receiver. */
   async #attempt(
     delivery: WaitingDelivery,
   ): Promise<{ endpoint: OpenEndpoint; outcome: AttemptOutcome } | null> {
@@ -282,7 +282,7 @@ export class Lane {
   }
 }
 
-/** The outcome for an event that is not kept any more. */
+/** The outcome for an event that is no longer kept. */
 function notKept(): AttemptOutcome {
   return {
     at: new Date(),

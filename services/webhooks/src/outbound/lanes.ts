@@ -18,29 +18,29 @@ import type { FedLane } from "../store/new-deliveries.ts";
 import { Lane } from "./lane.ts";
 import type { LaneContext } from "./lane-context.ts";
 
-/** What serving lanes needs. */
+/** The dependencies of serving lanes. */
 export interface LanesOptions {
   database: Database;
   logger: Logger;
-  /** The parts that lanes share. Lanes ask it whether their leases are held. */
+  /** Makes the context that lanes share; lanes ask `holdsLeases` for the state of their leases. */
   context: (holdsLeases: () => boolean) => LaneContext;
 }
 
 const LEASE_MS = 10_000;
 const KEEP_MS = 2_000;
-/** After this time a lease may end before an attempt that begins now has begun. */
+/** The age of a lease after which it might end before a new attempt has begun. */
 const HELD_MS = LEASE_MS - KEEP_MS;
 /**
- * The longest time between two polls. It finds lanes that nobody announces: retries, and those of processes that
- * died.
+ * The longest time between two polls, which find lanes that nobody announces: retries, and lanes of
+ * dead processes.
  */
 const POLL_MS = 1_000;
 const IDLE_MS = 2_000;
 const LANES_MAX = 2_048;
-/** Twice a company's places: for each a lane that waits. */
+/** Twice a company's places, so that each place has a lane that waits for it. */
 const LANES_PER_COMPANY = 256;
 const CLAIM_MAX = 128;
-/** How long attempts may go on when the process stops. */
+/** The time for running attempts when the process stops. */
 const GRACE_MS = 3_000;
 
 /** The lanes that this process serves. */
@@ -79,12 +79,12 @@ export class Lanes {
     });
   }
 
-  /** How many lanes are held. */
+  /** The number of held lanes. */
   get held(): number {
     return this.#lanes.size;
   }
 
-  /** Announces lanes with new deliveries, whichever process serves them. */
+  /** Announces lanes with new deliveries to the processes that serve them. */
   async feed(fed: readonly FedLane[]): Promise<void> {
     const elsewhere: string[] = [];
     for (const { endpointId, companyId, owner } of fed) {
@@ -110,7 +110,7 @@ export class Lanes {
     this.#claiming.wake();
   }
 
-  /** Begins nothing more, waits a little for attempts under way, and gives the lanes back. */
+  /** Begins no further attempt, waits a little for running ones, and releases the lanes. */
   async stop(breakOff: () => void): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#claiming.done, this.#keeping.done]);
@@ -153,7 +153,7 @@ export class Lanes {
     return { owner: this.#owner, leaseMs: LEASE_MS };
   }
 
-  /** As many as may be served; the others are found later. */
+  /** As many named lanes as may be served; polls find the others later. */
   #takeNamed(): string[] {
     const taken: string[] = [];
     const perCompany = new Map<string, number>();
@@ -170,7 +170,7 @@ export class Lanes {
 
   #begin(leases: readonly LeasedLane[]): void {
     for (const lease of leases) {
-      // A lane that is here already was lost without being given back.
+      // A lane that is here already was lost without a release.
       this.#forget(lease.endpointId);
       const lane = new Lane(lease, this.#context);
       this.#lanes.set(lease.endpointId, lane);
@@ -191,7 +191,7 @@ export class Lanes {
     else this.#perCompany.set(companyId, count);
   }
 
-  /** Extends the leases of lanes with work, and gives the others back. */
+  /** Extends the leases of lanes with work, and releases the others. */
   async #keep(): Promise<void> {
     const at = performance.now();
     const idle = [...this.#lanes.values()].filter(

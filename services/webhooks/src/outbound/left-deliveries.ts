@@ -9,7 +9,7 @@ import {
   listLeftEndpoints,
 } from "../store/left-deliveries.ts";
 
-/** What clearing needs. */
+/** The dependencies of clearing. */
 export interface LeftDeliveriesOptions {
   database: Database;
   logger: Logger;
@@ -18,7 +18,7 @@ export interface LeftDeliveriesOptions {
 
 const INTERVAL_MS = 1_000;
 const ENDPOINTS_MAX = 1_000;
-/** Deliveries that one statement changes, in some ten milliseconds. */
+/** The number of deliveries that one statement changes, in some ten milliseconds. */
 const PAGE = 500;
 
 /** Clears the deliveries of endpoints that were deleted, or disabled by a caller (D47). */
@@ -30,7 +30,7 @@ export function clearLeftDeliveries({ database, logger, signal }: LeftDeliveries
     logger,
     run: async () => {
       let isMore = false;
-      // One page of each endpoint, then the next page: an endpoint with many deliveries holds up none of the
+      // Each endpoint has one page in turn, so an endpoint with many deliveries does not delay the
       // others.
       for (const { endpointId, exists, isSettled } of await listLeftEndpoints(
         database,

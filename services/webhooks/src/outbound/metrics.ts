@@ -42,8 +42,8 @@ export function deliveryMetrics(registry: Registry | undefined): DeliveryMetrics
 }
 
 /**
- * Measures at intervals the figures that need a query, and how many lanes are held. An unknown lag is absent: an
- * alert checks for absence.
+ * Measures at intervals the values that need a query, and the number of held lanes. An unknown lag is
+ * absent, for which an alert exists.
  */
 export function measureLanes(
   registry: Registry,

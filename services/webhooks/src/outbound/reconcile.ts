@@ -9,34 +9,34 @@ import { listCompaniesWithEndpoints } from "../store/delivery-endpoints.ts";
 import type { Ingest } from "./ingest.ts";
 import type { RunEventsClient } from "./run-events-client.ts";
 
-/** What comparing needs. */
+/** The dependencies of comparisons. */
 export interface ReconcileOptions {
   database: Database;
   runs: RunEventsClient;
   ingest: Ingest;
   logger: Logger;
   signal: AbortSignal;
-  /** How often ended runs are compared, in milliseconds. */
+  /** The interval of comparisons, in milliseconds. */
   intervalMs: number;
   onMissing: (count: number) => void;
 }
 
 const OVERLAP_MS = 2 * 60_000;
-/** The events of runs that ended just now are still on the bus. */
+/** The age of the youngest compared runs; events of younger ones may still be on the bus. */
 const SETTLE_MS = 10_000;
 const BACK_MS = 24 * 60 * 60_000;
 /** The period of one comparison. Its end is stored. */
 const SLICE_MS = { least: 1_000, first: 60_000, most: 4 * 60_000 } as const;
 /**
- * Most pages of a period. Each reads all runs that ended in it, so more pages mean that the next period is to be
- * shorter.
+ * The limit of a period's pages. Each page reads all runs that ended in the period, so more pages call
+ * for a shorter period.
  */
 const PAGES_MAX = 8;
 const COMPANIES_MAX = 1_000;
-/** Sorts before every company. */
+/** An id that sorts before every company. */
 const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
 
-/** Finds events of ended runs that never arrived, and takes them in. */
+/** Finds and stores events of ended runs that never arrived. */
 export function reconcile(options: ReconcileOptions): Loop {
   const { database, logger, signal, intervalMs } = options;
   return loop({
@@ -57,7 +57,7 @@ export function reconcile(options: ReconcileOptions): Loop {
   });
 }
 
-/** Compares period by period. A period that was compared stays so, whatever happens to the next one. */
+/** Compares period by period. A compared period stays so, whatever happens to the next one. */
 async function compare(options: ReconcileOptions, span: Span): Promise<void> {
   const { database, logger, signal, onMissing } = options;
   const end = span.before;
@@ -87,7 +87,7 @@ async function compare(options: ReconcileOptions, span: Span): Promise<void> {
 
 interface Compared {
   missing: number;
-  /** The most pages that some companies had. */
+  /** The highest number of pages of any group of companies. */
   pages: number;
   /** Whether the comparison reached the end of the period. */
   isWhole: boolean;

@@ -17,7 +17,7 @@ const runData = z.object({
     .optional(),
 });
 
-/** The events of runs that endpoints get (contract). */
+/** The events of runs that endpoints can receive (contract). */
 const RUN_EVENTS: ReadonlySet<string> = new Set([
   "workflow.started",
   "workflow.completed",
@@ -27,7 +27,7 @@ const RUN_EVENTS: ReadonlySet<string> = new Set([
   "workflow.checkpoint",
 ]);
 
-/** Whether endpoints get run events of this type. */
+/** Whether endpoints can receive run events of this type. */
 export function isRunEvent(type: string): boolean {
   return RUN_EVENTS.has(type);
 }
@@ -43,10 +43,10 @@ export function runOf({ data }: EventEnvelope): { workflowId: string; runId: str
 }
 
 /**
- * The body of a run's event, byte by byte: the members of the contract in its order. A payload that is too large is
- * replaced by where to find it (D64).
+ * The body of a run's event: the members of the contract in its order, with documents as stored text. A
+ * payload that is too large is replaced by its address (D64).
  *
- * @param publicUrl the address at which people reach the gateway; null when that is not known
+ * @param publicUrl the public address of the gateway; null when it is unknown
  */
 export function renderRunEvent(
   envelope: EventEnvelope,

@@ -14,25 +14,25 @@ export interface FinishedAttempt extends Omit<DeliveryResult, "attemptMembers"> 
   companyId: string;
   url: string;
   outcome: AttemptOutcome;
-  /** Whether a success changes the count of failures, since there may be some. */
+  /** Whether a success may reset the count of failures, because there may be some. */
   mayReset: boolean;
 }
 
-/** What the writer works with. */
+/** The dependencies of the writer. */
 export interface ResultWriterOptions {
   database: Database;
   disabler: EndpointDisabler;
   logger: Logger;
-  /** Ends waiting for a database that is away. */
+  /** Ends the wait for an unavailable database. */
   signal: AbortSignal;
 }
 
 const BATCH_MAX = 256;
 const RETRIES = { firstMs: 100, maxMs: 5_000 } as const;
-/** The receiver says that it is gone for good. */
+/** The status by which a receiver says that it is gone for good. */
 const GONE = 410;
 
-/** Records the outcomes of attempts, as many at a time as have come meanwhile. */
+/** Records the outcomes of attempts. Outcomes that arrive during a statement share the next one. */
 export class ResultWriter {
   readonly #options: ResultWriterOptions;
   readonly #writes: Batcher<FinishedAttempt, void>;
@@ -46,7 +46,7 @@ export class ResultWriter {
     });
   }
 
-  /** Resolves when the attempt is recorded, however long the database is away. */
+  /** Resolves when the attempt is recorded, however long the database is unavailable. */
   write(finished: FinishedAttempt): Promise<void> {
     return this.#writes.ask(finished);
   }
@@ -64,12 +64,12 @@ export class ResultWriter {
       await this.#patiently(() => this.#count(finished));
     } catch (error) {
       logger.error({ err: error, results: results.length }, "results of deliveries not written");
-      // An attempt that the database refuses holds up none of the others; its lease ends some time.
+      // An attempt that the database refuses must not block the others; its lease ends in time.
       if (finished.length > 1) for (const each of finished) await this.#persist([each]);
     }
   }
 
-  /** Tries until the database answers, or nobody waits any more. */
+  /** Repeats a write until the database answers, or the process stops. */
   async #patiently(write: () => Promise<unknown>): Promise<void> {
     const { logger, signal } = this.#options;
     for (let failures = 1; ; failures += 1) {
@@ -116,7 +116,7 @@ function tally(finished: readonly FinishedAttempt[]): AttemptTally[] {
   return [...tallies.values()];
 }
 
-/** JSON without its braces: the number is inserted when it is written. */
+/** The attempt as JSON without braces, because its number is added when it is written. */
 function attemptMembers({ url, outcome }: FinishedAttempt): string {
   const { at, statusCode, durationMs, error, responseBody } = outcome;
   const attempt = { at: at.toISOString(), url, statusCode, durationMs, error, responseBody };

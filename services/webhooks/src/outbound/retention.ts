@@ -11,23 +11,26 @@ import {
   makePartitions,
 } from "../store/partitions.ts";
 
-/** What removing needs. */
+/** The dependencies of retention. */
 export interface RetentionOptions {
   database: Database;
   logger: Logger;
   signal: AbortSignal;
-  /** How long events and deliveries are kept. They are removed by whole weeks. */
+  /** The time for which events and deliveries are kept. They are removed by whole weeks. */
   retentionDays: number;
   /** The pause between two passes; ten minutes by default. */
   intervalMs?: number | undefined;
 }
 
 const INTERVAL_MS = 10 * 60_000;
-/** Requests wait as long as an attempt does. The first attempts are short, later ones as long as is acceptable. */
+/**
+ * The waits for the table, during which requests wait too. The first ones are short, later ones as long
+ * as is acceptable.
+ */
 const DETACH_WAITS_MS = [25, 50, 100, ...Array.from({ length: 27 }, () => 150)];
 const DETACH_PAUSE_MS = 750;
 const LOCK_NOT_AVAILABLE = "55P03";
-/** How long senders' ids are kept, by which repeats are recognized (D41). */
+/** The time for which senders' ids are kept, so that repeats are recognized (D41). */
 const KEYS_KEPT_DAYS = 30;
 const KEYS_MAX = 1_000;
 

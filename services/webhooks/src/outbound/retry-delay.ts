@@ -1,11 +1,14 @@
-/** The retry's time varies by ±10 %, so that deliveries which failed together do not come together (D46). */
+/**
+ * The share by which a retry's time varies, so that deliveries which failed together are retried apart
+ * (D46).
+ */
 const JITTER = 0.1;
 
 /**
  * The pause after a failed attempt, in milliseconds.
  *
  * @param attempt the number of the failed attempt, from 1
- * @param retryAfterMs the pause that the receiver asked for; counts when it is longer
+ * @param retryAfterMs the pause that the receiver asked for; the longer pause counts
  */
 export function retryDelayMs(
   delaysMs: readonly number[],

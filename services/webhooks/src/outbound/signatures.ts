@@ -5,22 +5,22 @@ import type { Hmac } from "node:crypto";
 export interface SigningSecrets {
   /** `whsec_` and 32 bytes in base64 (D48). */
   secret: string;
-  /** The previous secret, while it signs too; null when it does not. */
+  /** The previous secret during the overlap; null otherwise. */
   oldSecret: string | null;
 }
 
 const DIGEST = /[0-9a-f]{64}|[A-Za-z0-9+/]{43}=/g;
 
-/** The digests in the headers of `signatureHeaders`. Whoever has one can send the message, too. */
+/** The digests in the headers of `signatureHeaders`. A person who has a digest could send the message too. */
 export function sentDigests(headers: Readonly<Record<string, string>>): readonly string[] {
   const { "X-Webhook-Signature": own = "", "webhook-signature": standard = "" } = headers;
   return `${own} ${standard}`.match(DIGEST) ?? [];
 }
 
-/** No digest is shorter, in any spelling. */
+/** The shortest length of a digest, in any encoding. */
 export const DIGEST_CHARS_MIN = 43;
 
-/** What is signed. */
+/** The content that a signature covers. */
 export interface SignedMessage {
   eventId: string;
   body: Buffer;
@@ -29,8 +29,8 @@ export interface SignedMessage {
 const SECRET_PREFIX = "whsec_";
 
 /**
- * The headers with the id, time and signatures of a delivery: those of the contract, keyed by the whole text of the
- * secret, and those of Standard Webhooks, keyed by the bytes in its base64 (D48).
+ * The headers with the id, time and signatures of a delivery. Those of the contract use the whole text
+ * of the secret as key. Those of Standard Webhooks use the bytes in its base64 (D48).
  */
 export function signatureHeaders(
   { secret, oldSecret }: SigningSecrets,
@@ -57,7 +57,7 @@ export function signatureHeaders(
   };
 }
 
-/** The key is given as text in base64: with bytes Node takes five times as long as all the rest. */
+/** The key is passed as base64 text: with bytes Node takes five times as long as all the rest. */
 function standardHmac(secret: string): Hmac {
   return createHmac("sha256", secret.slice(SECRET_PREFIX.length), { encoding: "base64" });
 }

@@ -31,7 +31,7 @@ const CONSUMER = "webhooks-deliveries";
 /** The streams that the service consumes. */
 export const EVENT_CONSUMERS = { runs: [CONSUMER] };
 
-/** Events that are taken in at the same time. They share statements. */
+/** The number of events that are stored at the same time. They share statements. */
 const ARRIVING_MAX = 256;
 const MINUTE_MS = 60_000;
 const MIB = 1024 * 1024;
@@ -45,14 +45,14 @@ const RETRY_DELAYS_MS = [
 ] as const;
 
 /**
- * Attempts under way: at most 128 of a company and 1,024 in all (D57). Those to receivers that failed last have
- * limits of their own, for most of them wait for a timeout.
+ * The limits of running attempts: at most 128 of a company and 1,024 in all (D57). Attempts to
+ * receivers that failed last have limits of their own, because most of them wait for a timeout.
  */
 const PLACES = { perTenant: 64, total: 512 } as const;
-/** Bytes of bodies that are being sent. */
+/** The limit of bytes in bodies that are being sent. */
 const ROOM = { perTenant: 16 * MIB, total: 64 * MIB } as const;
 
-/** The parts of the service that delivering needs. */
+/** The parts of the service that deliveries need. */
 interface OutboundParts {
   database: Database;
   ring: KeyRing;
@@ -114,7 +114,7 @@ export async function startOutbound(
   await consumeRunEvents(options, { database, ingest }, scope);
 }
 
-/** What goes on beside deliveries; it stops with the scope. */
+/** Starts the background work beside deliveries; it stops with the scope. */
 function startUpkeep(
   options: WebhooksServiceOptions,
   { database, runs, ingest, lanes, metrics, stopping }: UpkeepParts,
@@ -142,7 +142,7 @@ function startUpkeep(
   });
 }
 
-/** What upkeep works on. */
+/** The parts that the background work needs. */
 interface UpkeepParts {
   database: Database;
   runs: RunEventsClient;
@@ -163,7 +163,7 @@ function connectRuns(options: WebhooksServiceOptions, scope: Scope): RunEventsCl
   return runs;
 }
 
-/** Hears of changed endpoints from all processes. */
+/** Receives the ids of changed endpoints from all processes. */
 async function followLanes(
   options: WebhooksServiceOptions,
   lanes: Lanes,
@@ -181,7 +181,7 @@ async function followLanes(
   scope.defer(() => listener.stop());
 }
 
-/** Takes in the events of runs as the bus brings them. */
+/** Stores the events of runs that the bus delivers. */
 async function consumeRunEvents(
   options: WebhooksServiceOptions,
   { database, ingest }: { database: Database; ingest: ReturnType<typeof createIngest> },

@@ -34,7 +34,7 @@ export function toListedMessage(event: ListedEvent): InboundEvent {
   };
 }
 
-/** An event with its payload, as far as that is kept. */
+/** An event with its payload, where that is still kept. */
 export function toWholeMessage(event: WholeEvent): InboundEvent {
   return { ...toListedMessage(event), payloadJson: event.payloadJson ?? undefined };
 }

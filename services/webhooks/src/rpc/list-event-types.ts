@@ -6,7 +6,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { EVENT_TYPES } from "../event-types/event-types.ts";
 
-/** The types of events that endpoints can get. */
+/** The types of events that endpoints can receive. */
 export function listEventTypes(): UnaryMethod<ListEventTypesRequest, ListEventTypesResponse> {
   const eventTypes = EVENT_TYPES.map(({ type, description, schema, example }) => ({
     type,

@@ -16,10 +16,13 @@ import { hasFailed, requeueFailed } from "../store/endpoint-deliveries.ts";
 import { findEndpoint } from "../store/endpoints.ts";
 import { announceEndpoint } from "../store/lanes.ts";
 
-/** Most deliveries per call: more would lock their rows for longer than others should wait. */
+/** The limit of deliveries for one call: more would lock their rows for too long. */
 const REQUEUED_MAX = 10_000;
 
-/** Queues failed deliveries of an endpoint again that were made since a given time, the newest first. */
+/**
+ * Queues failed deliveries of an endpoint again, the newest first, if they were made at or after a
+ * given time.
+ */
 export function recoverEndpoint(
   context: ServiceContext,
 ): UnaryMethod<RecoverEndpointRequest, RecoverEndpointResponse> {
@@ -31,8 +34,9 @@ export function recoverEndpoint(
       const key = requireEndpointKey(request.endpointId, call);
       const answer = await writes.transaction(call, async (transaction) => {
         const endpoint = await findEndpoint(transaction, key);
-        // The endpoint is not locked: thousands of deliveries take a second, and counting its failures would wait.
-        // If it is disabled or deleted meanwhile, its waiting deliveries are cleared for a minute.
+        // The endpoint is not locked: thousands of deliveries take a second, and the counting of its
+        // failures would wait. If it is disabled or deleted meanwhile, its waiting deliveries are
+        // cleared for a minute.
         if (endpoint === null) throw endpointNotFound();
         if (endpoint.status === "disabled") throw endpointDisabled();
         const requeued = await requeueFailed(transaction, key, since, REQUEUED_MAX);
@@ -60,6 +64,7 @@ function parseSince(since: Date | undefined): Date {
     throw wrongField("since", "must be a timestamp");
   }
   if (since.getTime() > Date.now()) throw wrongField("since", "must not be in the future");
-  // Nothing is older. The database's range is smaller than that of dates.
+  // The range of the database's times is smaller than that of dates, and no delivery is older than
+  // 1970.
   return new Date(Math.max(since.getTime(), 0));
 }

@@ -12,7 +12,7 @@ import type { InboundEventKey, WholeEvent } from "../store/inbound-events.ts";
 import { eventNotFound } from "./get-inbound-event.ts";
 import { toWholeMessage } from "./inbound-event-message.ts";
 
-/** Takes a stored event in again, as an event of its own. Its runs are started soon after. */
+/** Stores a copy of an event as a new event. Its runs start soon after. */
 export function replayInboundEvent(
   context: ServiceContext,
 ): UnaryMethod<ReplayInboundEventRequest, InboundEvent> {

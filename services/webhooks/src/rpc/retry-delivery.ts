@@ -18,7 +18,7 @@ import type { DeliveryKey } from "../store/endpoint-deliveries.ts";
 import { announceEndpoint } from "../store/lanes.ts";
 import { toDeliveryMessage } from "./delivery-message.ts";
 
-/** Queues one delivery again, due at once: one that failed, waits, or has succeeded before. */
+/** Queues one delivery again, due at once, whether it has failed, waits, or has succeeded. */
 export function retryDelivery(
   context: ServiceContext,
 ): UnaryMethod<RetryDeliveryRequest, Delivery> {

@@ -22,7 +22,8 @@ const OVERLAP_DEFAULT_SECONDS = 24 * 60 * 60;
 const OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * Gives an endpoint a new secret, which only this answer shows. The previous one signs too for the overlap (D48).
+ * Gives an endpoint a new secret, which only this answer shows. The previous secret also signs during
+ * the overlap (D48).
  */
 export function rotateSecret(
   context: ServiceContext,

@@ -23,8 +23,8 @@ import { insertTestDelivery } from "../store/test-deliveries.ts";
 const DEFAULT_TYPE = "workflow.completed";
 
 /**
- * Sends the example of a type, signed as any delivery, and returns the receiver's answer. The test is recorded when
- * it has ended. It counts neither for nor against the endpoint, and is never retried.
+ * Sends the example of an event type, signed like any delivery, and returns the receiver's answer. The
+ * test is recorded when it has ended. It does not affect the endpoint's failures, and is never retried.
  */
 export function testEndpoint(
   context: ServiceContext,

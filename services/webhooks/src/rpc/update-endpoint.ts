@@ -23,10 +23,7 @@ import { announceEndpoint, keepNewDeliveries, leaveDeliveries } from "../store/l
 import type { EndpointKey } from "../store/lanes.ts";
 import { toEndpointMessage } from "./endpoint-message.ts";
 
-/**
- * Changes an endpoint. When it is enabled, its held deliveries are sent. When it is disabled, the waiting ones fail
- * (D47).
- */
+/** Changes an endpoint. Enabling it sends its held deliveries. Disabling it fails the waiting ones (D47). */
 export function updateEndpoint(
   context: ServiceContext,
 ): UnaryMethod<UpdateEndpointRequest, Endpoint> {
@@ -63,7 +60,10 @@ export function updateEndpoint(
   });
 }
 
-/** A caller's decision counts for more than the receiver's: deliveries held for a disabled endpoint fail, too. */
+/**
+ * The caller's decision ends all deliveries, even those held since the receiver's failures disabled the
+ * endpoint.
+ */
 async function changeStatus(
   transaction: Transaction,
   key: EndpointKey,

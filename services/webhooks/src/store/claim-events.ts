@@ -14,9 +14,9 @@ const claimedRow = z.object({
 
 /** The limits of a claim. */
 export interface EventClaim {
-  /** How long nobody else claims them, in milliseconds. */
+  /** The time for which nobody else may claim the events, in milliseconds. */
   leaseMs: number;
-  /** Most endpoints of the claimed events together. The event that reaches the limit is the last one. */
+  /** The limit of the claimed events' endpoints together. The event that reaches the limit is the last one. */
   targetsMax: number;
   /** Companies whose events have to wait. */
   except: readonly string[];
@@ -30,7 +30,7 @@ export interface ClaimedEvent {
   companyId: string;
   /** JSON text. */
   envelope: string;
-  /** How often making them has failed. */
+  /** The number of failed tries to make the deliveries. */
   attempts: number;
 }
 
@@ -42,9 +42,9 @@ export interface EventsClaimed {
 }
 
 const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
-/** Companies that one claim visits. */
+/** The number of companies that one claim visits. */
 const COMPANIES_MAX = 100;
-/** Most events of one claim. */
+/** The limit of one claim's events. */
 const CLAIMED_EVENTS_MAX = 64;
 
 /**

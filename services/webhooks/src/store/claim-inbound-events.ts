@@ -29,7 +29,7 @@ export type ClaimedEvent = z.infer<typeof claimedRow>;
 /** An event whose company is not known yet. */
 export type OwnerlessEvent = z.infer<typeof ownerlessRow>;
 
-/** How many companies one claim serves, and how many events of each. */
+/** The number of companies that one claim serves, and of events for each. */
 const COMPANIES_MAX = 20;
 const EVENTS_PER_COMPANY_MAX = 20;
 const OWNERLESS_MAX = 50;
@@ -40,7 +40,7 @@ export const CLAIM_COMPANIES_MAX = COMPANIES_MAX;
 /**
  * Claims due events of the companies that follow `afterCompany`, some of each (D57).
  *
- * @param leaseSeconds how long nobody else claims them
+ * @param leaseSeconds the time for which nobody else may claim them
  */
 export async function claimDueEvents(
   queryable: Queryable,

@@ -9,8 +9,8 @@ const spanRow = z.object({ from: z.date(), before: z.date() });
 export type Span = z.output<typeof spanRow>;
 
 /**
- * Begins a comparison, unless another process has begun one just now. It overlaps the previous one, since what
- * ended then may have been committed later.
+ * Begins a comparison, unless another process has just begun one. It overlaps the previous one, because
+ * runs that ended then may have been committed later.
  *
  * @returns null when it is too early
  */
@@ -47,8 +47,8 @@ export async function beginComparison(
 }
 
 /**
- * Stores that everything that ended before a moment was compared. The next comparison goes on there, or at the
- * overlap before this one's end if that is earlier. Other processes do not begin one meanwhile.
+ * Stores that all runs that ended before a moment were compared. The next comparison begins there, or
+ * at this one's end minus the overlap if that is earlier. Other processes begin none meanwhile.
  */
 export async function advanceComparison(
   queryable: Queryable,

@@ -67,7 +67,7 @@ export interface StoredBody {
   traceparent: string | null;
 }
 
-/** The bodies of events by id. Bodies that are not made yet or not kept any more are left out. */
+/** The bodies of events by id. Bodies that do not exist yet, or are no longer kept, are missing. */
 export async function readBodies(
   queryable: Queryable,
   eventIds: readonly string[],

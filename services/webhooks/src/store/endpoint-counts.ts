@@ -4,10 +4,10 @@ import { z } from "zod";
 
 const sizeRow = z.object({ companyId: z.string(), endpoints: z.number() });
 
-/** Endpoints that a company may have. */
+/** The limit of a company's endpoints. */
 const ENDPOINTS_MAX = 1_000;
 
-/** The number of a company's endpoints, which an event may have at most. */
+/** The number of a company's endpoints, which is the most that an event may have. */
 export const countEndpointsOf = (companyId: SqlFragment): SqlFragment => sql.fragment`
   select count(*)::integer as endpoints from (
     select from webhooks.endpoints as endpoint
@@ -16,7 +16,7 @@ export const countEndpointsOf = (companyId: SqlFragment): SqlFragment => sql.fra
   ) as own
 `;
 
-/** How many endpoints each of the companies has. */
+/** The number of each company's endpoints. */
 export async function countEndpoints(
   queryable: Queryable,
   companyIds: readonly string[],

@@ -45,7 +45,7 @@ const wholeRow = deliveryRow.extend({ attempts: attemptsText, body: z.string().n
 const listedRow = deliveryRow.extend({ isEnd: z.boolean() });
 const idRow = z.object({ id: z.string() });
 
-/** A delivery without what may be large. */
+/** A delivery without its large parts. */
 export type DeliveryRow = z.output<typeof deliveryRow>;
 /** A delivery with its attempts and its body. */
 export type WholeDelivery = z.output<typeof wholeRow>;
@@ -109,12 +109,12 @@ export interface DeliveryPage {
   lastId: string | null;
 }
 
-/** Deliveries that are scanned for a page whose filter no index serves, in some ten milliseconds. */
+/** The deliveries that are scanned for a page whose filter no index serves, in some ten milliseconds. */
 const SCANNED_MAX = 5_000;
 
 /**
- * A page, newest first. With a filter it may be short, or empty, although there is more: the scan for one page is
- * bounded, however rare the wanted deliveries are.
+ * A page, newest first. With a filter a page may be short or empty although more deliveries follow: the
+ * scan for one page is limited, however rare the wanted deliveries are.
  */
 export async function listDeliveries(
   queryable: Queryable,
@@ -165,8 +165,8 @@ function toPage(rows: readonly z.output<typeof listedRow>[], limit: number): Del
 }
 
 /**
- * Queues one delivery again, due at once, whatever its status; a test is not queued. If its attempts are used up it
- * gets one more.
+ * Queues one delivery again, due at once, whatever its status; a test is not queued. A delivery without
+ * attempts left gets one more.
  *
  * @returns null when there is none, or its endpoint is disabled
  */
@@ -191,13 +191,16 @@ export async function requeueDelivery(
   `);
 }
 
-/** Deliveries are made after their events, from which their ids derive. One made later than this is not found. */
+/**
+ * The longest time between an event and its deliveries, whose ids derive from the event's time. A
+ * delivery that is made later is not found.
+ */
 const MADE_LATE_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /**
  * Queues failed deliveries again that were made at a moment or later, the newest first.
  *
- * @returns how many, at most `limit`
+ * @returns the number of queued deliveries, at most `limit`
  */
 export async function requeueFailed(
   transaction: Transaction,
@@ -230,7 +233,7 @@ export async function requeueFailed(
   return rows.length;
 }
 
-/** Whether some are left that `requeueFailed` would queue. */
+/** Whether deliveries are left that `requeueFailed` would queue. */
 export async function hasFailed(
   queryable: Queryable,
   { companyId, endpointId }: EndpointKey,

@@ -74,7 +74,7 @@ export async function findEndpoint(
   `);
 }
 
-/** The same, locked until the transaction ends. Lanes can still be made for it. */
+/** The endpoint, locked until the transaction ends. Lanes can still be made for it. */
 export async function lockEndpoint(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -215,7 +215,7 @@ export async function disableByCaller(
   return rows.length > 0;
 }
 
-/** Gives a locked endpoint a new secret. The old one signs too for the overlap, if there is one. */
+/** Gives a locked endpoint a new secret. The old secret, if there is one, also signs during the overlap. */
 export async function updateSecrets(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -246,7 +246,7 @@ export async function deleteEndpoint(
   return rows.length > 0;
 }
 
-/** Null stands for all: it is stored for an empty array. */
+/** Null means all; it is stored for an empty array. */
 function orNull(values: readonly string[] | null) {
   return sql.fragment`nullif(${sql.array([...(values ?? [])], "text")}, '{}')`;
 }

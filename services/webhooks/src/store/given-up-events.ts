@@ -29,7 +29,10 @@ export async function listGivenUpEvents(
   `);
 }
 
-/** Retries making their deliveries, with as many tries as a new event: of one, or of the oldest up to a limit. */
+/**
+ * Resets events so that their deliveries are tried again, with as many tries as a new event: one event,
+ * or the oldest up to a limit.
+ */
 export async function redriveGivenUpEvents(
   queryable: Queryable,
   which: { id: string } | { limit: number },

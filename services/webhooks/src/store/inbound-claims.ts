@@ -9,7 +9,7 @@ const outcomeRow = z.object({ id: z.string(), isSettled: z.boolean(), runCount: 
 /** The status of an event and its runs. */
 export type EventOutcome = z.infer<typeof outcomeRow>;
 
-/** The events that were made when a key first came; none when the key is free. */
+/** The events that were stored when a key first came; none when the key is free. */
 export async function listClaimed(
   queryable: Queryable,
   { provider, companyId, key }: MessageKey,
@@ -21,7 +21,7 @@ export async function listClaimed(
   return row?.eventIds ?? [];
 }
 
-/** The outcomes of events of all companies. Those that are not kept any more are missing. */
+/** The outcomes of events of all companies. Events that are no longer kept are missing. */
 export async function listOutcomes(
   queryable: Queryable,
   ids: readonly string[],

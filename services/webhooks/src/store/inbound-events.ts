@@ -84,9 +84,9 @@ export async function findEvent(
 }
 
 /**
- * Makes a new event, due at once, of one that has ended, was not refused and whose payload is kept; null otherwise.
- * If the old event had no receiver the new one takes over its claim, so that a repeat does not start the runs
- * again.
+ * Stores a new event, due at once, as a copy of an old one. The old event must have ended, not been
+ * refused, and still have its payload; otherwise null. When the old event had no receiver, the new one
+ * takes over its claim, so that a repeat does not start the runs again.
  */
 export async function insertReplay(
   queryable: Queryable,

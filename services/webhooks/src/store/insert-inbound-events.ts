@@ -42,7 +42,7 @@ export interface MessageKey {
 export interface NewMessage {
   /** Null when repeats cannot be recognized. */
   key: MessageKey | null;
-  /** At least one. */
+  /** The events, at least one. */
   events: readonly [NewInboundEvent, ...NewInboundEvent[]];
 }
 
@@ -50,11 +50,11 @@ export interface NewMessage {
 const OWNERS_WAIT = sql.fragment`interval '2 seconds'`;
 
 /**
- * Inserts messages whose keys nobody has claimed, and returns the ids of their events. A claim ends when none of
- * its events had a receiver: then a later message may start the runs. A second caller with a key waits here for the
- * first one's statement to end. All claim in one order.
+ * Inserts messages whose keys nobody has claimed, and returns the ids of their events. A claim ends
+ * when none of its events had a receiver, so that a later message may start the runs. A second caller
+ * with a key waits here for the first one's statement. All callers claim in one order.
  *
- * @param leaseSeconds how long nobody else handles those that are being processed
+ * @param leaseSeconds the time for which nobody else handles the events in progress
  */
 export async function insertMessages(
   queryable: Queryable,

@@ -15,16 +15,16 @@ export interface LaneClaim {
   owner: string;
   leaseMs: number;
   limit: number;
-  /** Companies of which the process serves as many lanes as it may. */
+  /** Companies of which the process already serves its maximum of lanes. */
   except: readonly string[];
 }
 
-/** Companies that one claim visits. The others follow once these have been claimed. */
+/** The number of companies that one claim visits; others follow after these. */
 const COMPANIES_MAX = 200;
 
 /**
- * Claims lanes that are due, in turns between companies (D57): the one that has waited longest of each, then the
- * second of each, and so on.
+ * Claims due lanes in turns between companies (D57): the longest waiting lane of each, then the second
+ * of each, and so on.
  */
 export async function claimLanes(
   queryable: Queryable,
@@ -83,7 +83,7 @@ export async function claimLanes(
   `);
 }
 
-/** Claims those of the named lanes that are due. They have new deliveries, so no poll is needed. */
+/** Claims the due ones of the named lanes. Their new deliveries were announced, so no poll is needed. */
 export async function claimNamedLanes(
   queryable: Queryable,
   { owner, leaseMs }: Pick<LaneClaim, "owner" | "leaseMs">,
@@ -105,7 +105,7 @@ export async function claimNamedLanes(
   `);
 }
 
-/** Extends leases; returns the endpoints of those that are still held. */
+/** Extends leases; returns the endpoints whose leases are still held. */
 export async function keepLanes(
   queryable: Queryable,
   lanes: readonly LeasedLane[],
@@ -135,8 +135,8 @@ export async function keepLanes(
 }
 
 /**
- * Gives lanes back. They are locked first, and a second statement reads what is due: it sees everything that was
- * made before the lock was free.
+ * Releases lanes. They are locked first, and a second statement reads what is due, so it sees
+ * everything that was stored before the lock.
  */
 export async function releaseLanes(
   database: Database,
@@ -181,7 +181,7 @@ export async function notifyLanes(
   `);
 }
 
-/** How long the lane that has waited longest has been due, in seconds; 0 when none is. */
+/** The time since the longest waiting lane became due, in seconds; 0 when none is due. */
 export async function readLaneLag(queryable: Queryable): Promise<number> {
   const { seconds } = await queryable.one(sql.prepared("lanes_lag", lagRow)`
     select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds

@@ -14,9 +14,9 @@ export interface EndpointKey {
 }
 
 /**
- * Announces that an endpoint has changed, or that deliveries of it have become due at once. The process that serves
- * it reads it again before the next attempt. Call it in the transaction of the change; it takes effect with the
- * commit.
+ * Announces that an endpoint has changed, or that its deliveries have become due at once. The process
+ * that serves the endpoint reads it again before the next attempt. Call it in the transaction of the
+ * change; it takes effect with the commit.
  */
 export async function announceEndpoint(
   queryable: Queryable,

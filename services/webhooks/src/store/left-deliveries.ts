@@ -6,7 +6,7 @@ const nothing = z.object({});
 const leftRow = z.object({
   endpointId: z.string(),
   exists: z.boolean(),
-  /** Whether nothing that began before the note can still be under way. */
+  /** Whether every attempt from before the note must have ended. */
   isSettled: z.boolean(),
 });
 const idRow = z.object({ id: z.string() });
@@ -29,7 +29,7 @@ export async function listLeftEndpoints(
   `);
 }
 
-/** Fails deliveries that wait for an endpoint which a caller has disabled; returns how many. */
+/** Fails deliveries that wait for an endpoint which a caller has disabled; returns their number. */
 export async function failLeftDeliveries(
   queryable: Queryable,
   endpointId: string,
@@ -53,7 +53,7 @@ export async function failLeftDeliveries(
   return rows.length;
 }
 
-/** Deletes deliveries of an endpoint that is not there any more; returns how many. */
+/** Deletes deliveries of an endpoint that no longer exists; returns their number. */
 export async function deleteLeftDeliveries(
   queryable: Queryable,
   endpointId: string,

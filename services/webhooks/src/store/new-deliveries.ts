@@ -49,9 +49,9 @@ export async function insertLanes(
 }
 
 /**
- * Stores the bodies of events with their deliveries, in one statement, and sets the due times of their lanes. The
- * lanes are locked first. So a process that gives a lane back at the same time sees the new deliveries, or its
- * release is seen here.
+ * Stores the bodies of events with their deliveries in one statement, and sets the due times of their
+ * lanes. The lanes are locked first. So a process that releases a lane at the same time sees the new
+ * deliveries, or this statement sees the release.
  *
  * @returns the lanes with new deliveries
  */

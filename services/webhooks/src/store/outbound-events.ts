@@ -26,13 +26,13 @@ export interface NewOutboundEvent {
   envelope: string;
 }
 
-/** How much older than its selection an event may be: two machines' clocks tell their moments. */
+/** The tolerated difference of two machines' clocks, between an event and its endpoint's selection. */
 const CLOCKS_DIFFER = sql.fragment`interval '1 second'`;
 
 /**
- * Selects the endpoints of an event: `event` and `endpoint` are the tables (contract, rule 1; D47). A late event is
- * also checked against what the endpoint wanted when it happened. An event that is about no workflow matches all
- * choices of workflows.
+ * Selects the endpoints of an event: `event` and `endpoint` are the tables (contract, rule 1; D47). A
+ * late event must also match the endpoint's choice at the time of the event. An event without a
+ * workflow matches every choice of workflows.
  */
 const IS_FOR = sql.fragment`
   endpoint.company_id = event.company_id
@@ -54,12 +54,12 @@ const IS_FOR = sql.fragment`
 export interface EventStoring {
   /** Older events are not stored. */
   keptDays: number;
-  /** How long only the caller may claim them, in milliseconds; 0: any process may. */
+  /** The time for which only the caller may claim the events, in milliseconds; 0: any process may. */
   leaseMs: number;
 }
 
 /**
- * Stores those of the events that any endpoint wants, that are not stored yet and that are not too old.
+ * Stores the events that any endpoint wants, unless they are stored already or too old.
  *
  * @returns the ids of the new events
  */
@@ -95,10 +95,10 @@ export async function insertEventsForEndpoints(
   return rows.map(({ id }) => id);
 }
 
-/** An endpoint that gets an event. */
+/** An endpoint that receives an event. */
 export type EventTarget = z.output<typeof targetRow>;
 
-/** The endpoints that get each of the events: at most 1,000 each, as a company has no more. */
+/** The endpoints that receive each of the events: at most 1,000 each, because a company has no more. */
 export async function listTargets(
   queryable: Queryable,
   eventIds: readonly string[],

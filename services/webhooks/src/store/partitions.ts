@@ -40,9 +40,9 @@ export async function listEndedPartitions(
 }
 
 /**
- * Detaches a partition: from then on its rows do not exist.
+ * Detaches a partition, whose rows no longer exist then.
  *
- * @param waitMs how long it may wait for the table, and make others wait behind it
+ * @param waitMs the time for which it may wait for the table, while others wait behind it
  * @throws Error with SQLSTATE 55P03 when the table was not free in that time
  */
 export async function detachPartition(

@@ -37,7 +37,7 @@ export const queryRows = route({
       .meta({
         id: "RowQuery",
         description: "Which rows of a table, in which order, and which part of them.",
-        // As the order is taken for another value, examples of what it is taken for would be expected.
+        // zod's own `examples` expect parsed values, and `order` is parsed into an enum of the protocol.
         override: {
           examples: [
             { filter: { state: { values: ["open"] } }, sort: "amount", order: "desc", limit: 50 },

@@ -121,7 +121,7 @@ export const newTable = z
   })
   .meta({ id: "NewTable", description: "A new table." });
 
-/** What a new table is called and may hold; its documents are given as texts. */
+/** The request to create a table, without rows; its documents are passed as texts. */
 export function createTableRequest(
   fields: z.output<typeof newTable>,
   rawJson: (member: "schema" | "metadata") => string | undefined,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The number of a version in a query string. Whether there is such a version is not its business. */
+/** A version number in a query string. The workflows service decides whether the version exists. */
 export const versionNumber = z
   .string()
   .regex(/^-?\d{1,15}$/, "must be an integer")
@@ -14,8 +14,8 @@ export const versionNumber = z
   });
 
 /**
- * The number that a path segment or a parameter names; 0, which no version has, for what names none
- * (D1).
+ * Parses a version number from a path segment or a parameter; 0, which no version has, for any other
+ * text (D1).
  */
 export function toVersion(text: string): number {
   const version = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;

@@ -31,7 +31,7 @@ export const versionRecordSchema = z
   .strictObject({ ...recordFields, createdAt: timeText })
   .meta({ id: "WorkflowVersion", description: "A version of a workflow." });
 
-/** What the list of versions answers. */
+/** The answer of the list of versions. */
 export const versionListSchema = z
   .strictObject({
     workflowId: uuidText.describe("The workflow's id."),
@@ -69,7 +69,7 @@ const stepChangeSchema = z
   })
   .meta({ id: "StepChange", description: "One difference between two versions of a step." });
 
-/** What the comparison of two versions answers. */
+/** The answer of the comparison of two versions. */
 export const comparisonSchema = z
   .strictObject({
     fromVersion: numberSchema,

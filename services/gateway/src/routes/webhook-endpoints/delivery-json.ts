@@ -3,7 +3,7 @@ import type { Delivery } from "@workflow/proto/webhooks/v1/deliveries";
 import { z } from "zod";
 import type { Writable } from "../../http/write-json.ts";
 
-/** How a delivery stands. */
+/** The status of a delivery. */
 export const deliveryStatus = z.enum(["pending", "succeeded", "failed"]).meta({
   id: "WebhookDeliveryStatus",
   description:
@@ -43,7 +43,7 @@ export function deliveryJson(delivery: Delivery): { readonly [field: string]: Wr
   };
 }
 
-/** A delivery with what was sent and what came back. */
+/** A delivery with the request that was sent and the response that came back. */
 export function wholeDeliveryJson(delivery: Delivery): Writable {
   const { request, attempts } = delivery;
   return {
@@ -51,7 +51,7 @@ export function wholeDeliveryJson(delivery: Delivery): Writable {
     request: {
       url: request?.url ?? null,
       headers: request?.headers ?? {},
-      // A text: the signature is over these very bytes.
+      // The body stays a text, because the signature covers exactly these bytes.
       body: request?.body ?? null,
     },
     attempts: attempts.map((attempt) => ({

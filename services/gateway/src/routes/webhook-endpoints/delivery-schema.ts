@@ -65,7 +65,7 @@ const attemptSchema = z
   })
   .meta({ id: "WebhookAttempt", description: "One attempt of a delivery." });
 
-/** A delivery with what was sent and what came back. */
+/** A delivery with the request that was sent and the response that came back. */
 export const wholeDeliverySchema = z
   .strictObject({
     ...deliveryFields,

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** Every type that there is; the service says which is not known. */
+/** The name of an event type; the webhooks service refuses unknown ones. */
 export const eventTypeName = z.string().meta({ examples: ["workflow.completed"] });
 
 const RATE_MAX = 1_000;
 const WORKFLOWS_MAX = 100;
 
-/** The fields of an endpoint in bodies of create and update; most limits are the service's to judge. */
+/** The fields of an endpoint in bodies of create and update; the webhooks service checks most limits. */
 export const endpointFields = {
   name: z
     .string()
@@ -57,7 +57,7 @@ export const endpointFields = {
     .meta({ examples: [20] }),
 };
 
-/** A copy of the headers would lose one of this name, and nobody would know. */
+/** A header named `__proto__` would get lost without notice when the headers are copied. */
 function refuseProto(headers: unknown, context: z.RefinementCtx): unknown {
   const isThere = typeof headers === "object" && headers !== null;
   if (isThere && Object.hasOwn(headers, "__proto__")) {

@@ -14,7 +14,7 @@ const STATUS_NAMES = new Map<EndpointStatus, string>(
   Object.entries(ENDPOINT_STATUSES).map(([name, status]) => [status, name]),
 );
 
-/** An endpoint as the contract shows it, and what it has beyond. */
+/** An endpoint as the contract shows it, with our additional members. */
 export function endpointJson(endpoint: Endpoint): { readonly [field: string]: Writable } {
   return {
     id: endpoint.id,

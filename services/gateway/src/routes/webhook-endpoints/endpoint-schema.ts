@@ -82,7 +82,7 @@ export const endpointWithSecretSchema = z
     description: "An address that gets the events of runs, with its new secret.",
   });
 
-/** What came of a test. */
+/** The result of a test. */
 export const endpointTestSchema = z
   .strictObject({
     success: z.boolean().describe("Whether the receiver answered 2xx."),
@@ -105,7 +105,7 @@ export const endpointTestSchema = z
   })
   .meta({ id: "WebhookTestResult", description: "What came of a test of an endpoint." });
 
-/** What was queued again. */
+/** The number of deliveries that were queued again. */
 export const recoverySchema = z
   .strictObject({
     requeued: z.int().min(0).max(10_000).describe("How many deliveries were queued again."),
@@ -113,7 +113,7 @@ export const recoverySchema = z
   })
   .meta({ id: "WebhookRecovery", description: "What was queued again." });
 
-/** A type of events that endpoints can get. */
+/** A type of event that endpoints can receive. */
 export const eventTypeInfoSchema = z
   .strictObject({
     type: eventTypeSchema.describe("What the event is called."),

@@ -3,7 +3,7 @@ import { NO_QUERY, route } from "../../route.ts";
 import { eventTypeName } from "./endpoint-fields.ts";
 import { endpointTestSchema } from "./endpoint-schema.ts";
 
-/** 5 s of waiting for a turn, 15 s for the receiver (D46), and some for the rest. */
+/** 5 s to wait for a turn, 15 s for the receiver (D46), and a margin. */
 const TIMEOUT_MS = 25_000;
 
 export const testWebhookEndpoint = route({

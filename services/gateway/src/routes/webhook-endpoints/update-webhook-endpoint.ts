@@ -43,7 +43,8 @@ export const updateWebhookEndpoint = route({
         endpointId: params.id,
         name: body.name,
         url: body.url,
-        // Null clears; the message says so with what cannot be given otherwise.
+        // Null clears a field. The message carries it as an empty value, which callers cannot send
+        // otherwise.
         events: body.events === undefined ? undefined : { values: body.events ?? [] },
         workflowIds:
           body.workflowIds === undefined ? undefined : { values: body.workflowIds ?? [] },

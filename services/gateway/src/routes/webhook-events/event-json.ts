@@ -3,7 +3,7 @@ import type { InboundEvent } from "@workflow/proto/webhooks/v1/events";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 
-/** How an event stands, by its names in the API. */
+/** The statuses of an event by their names in the API. */
 export const EVENT_STATUSES = {
   received: InboundEventStatus.RECEIVED,
   processing: InboundEventStatus.PROCESSING,
@@ -12,7 +12,7 @@ export const EVENT_STATUSES = {
   ignored: InboundEventStatus.IGNORED,
 } as const;
 
-/** What is known of an event's sender, by its names in the API. */
+/** The results of the signature check by their names in the API. */
 export const SIGNATURES = {
   pending: SignatureVerified.PENDING,
   verified: SignatureVerified.VERIFIED,
@@ -32,7 +32,7 @@ export function eventListItemJson(event: InboundEvent, companyId: string): Writa
   return toJson(event, companyId, undefined);
 }
 
-/** An inbound event with its payload: null when that is not kept any more. */
+/** An inbound event with its payload; null when the payload is no longer stored. */
 export function eventJson(event: InboundEvent, companyId: string): Writable {
   return toJson(event, companyId, rawOrNull(event.payloadJson));
 }

@@ -9,7 +9,7 @@ import {
 } from "../answer-schemas.ts";
 import { EVENT_STATUSES, SIGNATURES } from "./event-json.ts";
 
-/** How an event stands. */
+/** The status of an event. */
 export const eventStatus = namesOf(EVENT_STATUSES).meta({
   id: "WebhookEventStatus",
   description:
@@ -17,7 +17,7 @@ export const eventStatus = namesOf(EVENT_STATUSES).meta({
   examples: ["processed"],
 });
 
-/** What is known of the sender of an event. */
+/** The result of the signature check. */
 export const signatureVerified = namesOf(SIGNATURES).meta({
   id: "SignatureVerified",
   description:

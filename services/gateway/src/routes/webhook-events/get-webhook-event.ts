@@ -2,9 +2,9 @@ import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { eventJson } from "./event-json.ts";
 import { eventSchema } from "./event-schema.ts";
 
-/** What an inbound webhook may have; escaping makes a few of them longer as JSON. */
+/** The size limit of an inbound webhook; escaping makes a few payloads longer as JSON. */
 const PAYLOAD_BYTES = 1024 * 1024;
-/** Payloads with fewer are not counted until their clients have them. */
+/** Smaller payloads do not count toward the memory of large answers. */
 const SMALL_BYTES = 64 * 1024;
 
 export const getWebhookEvent = route({

@@ -52,7 +52,7 @@ function hasSchedule(triggerJson: string): boolean {
   return scheduleTrigger.safeParse(JSON.parse(triggerJson)).success;
 }
 
-/** Undefined when somebody has taken the schedule away again meanwhile. */
+/** Undefined when somebody has removed the schedule meanwhile. */
 async function findSchedule({ schedules, callWithScope }: RouteContext, workflowId: string) {
   try {
     const schedule = await schedules.getSchedule({ workflowId }, callWithScope("workflows:read"));

@@ -4,19 +4,19 @@ import { definitionFields } from "./definition-schema.ts";
 
 const { trigger, steps, jsonSchema, settings } = definitionFields;
 
-/** A workflow's name in bodies. */
+/** The field `name` of a workflow's body. */
 export const givenName = workflowName
   .describe("1 to 255 characters, kept as they are sent.")
   .meta({ minLength: 1, maxLength: 255, examples: ["Greet customers"] });
 
-/** A workflow's description in bodies. */
+/** The field `description` of a workflow's body. */
 export const givenDescription = z
   .string()
   .nullish()
   .describe("For people; null stands for none.")
   .meta({ examples: ["Sends a greeting to every new customer."] });
 
-/** What every workflow has. What is inside them is the workflows service's to judge. */
+/** The fields that every workflow has. The workflows service checks their content. */
 export const requiredFields = {
   trigger: trigger.describe("What starts the workflow."),
   steps: steps.describe(
@@ -24,14 +24,14 @@ export const requiredFields = {
   ),
 };
 
-/** The fields of a workflow that may be absent, in bodies of create and update; null means none. */
+/** The optional fields of a workflow, in bodies of create and update; null means none. */
 export const clearableFields = {
   inputSchema: jsonSchema.nullish().describe("What a run's input has to fit; null: any object."),
   outputSchema: jsonSchema.nullish().describe("What a run's output has to fit; null: anything."),
   settings: settings.nullish().describe("How runs are executed; null: the defaults."),
 };
 
-/** Why a version was made. */
+/** The reason for a version. */
 export const changeSummary = z
   .string()
   .nullish()

@@ -13,11 +13,11 @@ import { jsonArray, jsonObject } from "../fields.ts";
 import { componentOf, refTo, shownAs, shownAsComponent } from "../shown-as.ts";
 
 /*
- * What workflows are written in, as the validation of definitions has it: there is no second copy of a rule here.
- * Answers hold what callers have sent, so defaults may be missing in them.
+ * The schemas of definitions, taken from their validation, so that no rule has a second copy. Answers
+ * contain what callers sent, so members with defaults may be missing.
  */
 
-/** A condition refers to itself, and so can't be written down in one go. */
+/** A condition contains conditions, so the schema refers to itself by name. */
 const CONDITION = { $ref: "#/components/schemas/Condition" };
 const anyOperand = { description: "Any JSON value, or a template." };
 
@@ -34,7 +34,7 @@ const conditionSchema = z.unknown().meta({
           left: anyOperand,
           operator: { enum: [...BINARY_OPERATORS] },
           right: anyOperand,
-          // Null is as good as nothing given, and is kept as it was sent.
+          // Null means the default, and is stored as sent.
           ignoreCase: { type: ["boolean", "null"], default: false },
         },
         required: ["left", "operator", "right"],
@@ -68,7 +68,7 @@ const retryPolicySchema = componentOf(
   describeRetryPolicy(),
 );
 
-/** What a workflow's runs have in common. */
+/** The settings of all runs of a workflow. */
 export const settingsSchema = componentOf(
   {
     id: "WorkflowSettings",
@@ -79,7 +79,7 @@ export const settingsSchema = componentOf(
   { retry: retryPolicySchema.optional().describe("For steps without a policy of their own.") },
 );
 
-/** A JSON Schema that a caller wrote. */
+/** A JSON Schema from a caller. */
 export const jsonSchemaSchema = z.looseObject({}).meta({
   id: "JsonSchema",
   description:
@@ -102,7 +102,7 @@ const triggerSchemas = describeTriggers().map(({ type, schema }) =>
   ),
 );
 
-/** What starts a workflow. */
+/** A trigger of a workflow. */
 export const triggerSchema = z.union(triggerSchemas).meta({
   id: "Trigger",
   description: "What starts the workflow; members that are not known are kept.",
@@ -112,7 +112,7 @@ export const triggerSchema = z.union(triggerSchemas).meta({
   ),
 });
 
-/** One step, the nested ones in its config. */
+/** One step, with nested steps in its config. */
 const STEP = { $ref: "#/components/schemas/Step" };
 const stepTypes = describeStepTypes({ step: STEP, condition: CONDITION });
 const { properties: ofEveryStep, ...anyStep } = describeStep();
@@ -151,7 +151,7 @@ export const stepSchema = z.union(stepSchemas).meta({
   override: byType(stepTypes.map(({ type }, index) => ({ type, schema: stepSchemas[index] }))),
 });
 
-/** The parts of a definition in bodies: their JSON text goes to the workflows service, which judges it. */
+/** The parts of a definition in bodies. Their JSON text goes to the workflows service, which validates it. */
 export const definitionFields = {
   trigger: shownAsComponent(jsonObject, triggerSchema),
   steps: shownAs(jsonArray, {
@@ -178,7 +178,7 @@ function pascal(type: string): string {
   return `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
 }
 
-/** Readers, and generated clients, choose the member by the type that it names. */
+/** A discriminator by `type`, for readers and generated clients. */
 function byType(members: readonly { type: string; schema: z.ZodType | undefined }[]) {
   const mapping = Object.fromEntries(
     members.flatMap(({ type, schema }) =>

@@ -1,2 +1,2 @@
-/** The form of an exported workflow; one more when older programs could not read it any more. */
+/** The version of the export format; it grows when older programs can no longer read an export. */
 export const EXPORT_FORMAT_VERSION = 1;

@@ -20,7 +20,7 @@ const FIELD_TYPES = {
 type FieldType = keyof typeof FIELD_TYPES;
 const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES).filter(isFieldType);
 
-/** For a schema with more members, the confidence of each is not asked for by name. */
+/** A schema with more members does not ask for the confidence of each member by name. */
 const FIELDS_MAX = 200;
 
 /** ajv and most programs treat this name specially. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@workflow/json";
 
 /*
- * Parts of output schemas. Each member is required and nothing else is allowed, since providers' structured modes
- * want it so: what may be missing is null.
+ * Parts of output schemas. Each member is required and no other is allowed, as providers' structured
+ * modes demand. An optional member is null instead.
  */
 
 /** An object with exactly these members. */
@@ -25,7 +25,7 @@ export function share(description: string): JsonObject {
   return { type: "number", minimum: 0, maximum: 1, description };
 }
 
-/** One of these texts, or any text where there are none. */
+/** One of these texts; any text when there are none. */
 export function textOf(values: readonly string[] | undefined, description: string): JsonObject {
   return { type: "string", ...(values === undefined ? {} : { enum: [...values] }), description };
 }

@@ -9,7 +9,7 @@ import { AgentInputError } from "../agent-input-error.ts";
 
 /** A core agent's input after it was checked. */
 export interface PreparedInput {
-  /** The variables that are given, in the order of the agent's documentation. */
+  /** The given variables, in the order of the agent's documentation. */
   readonly variables: readonly (readonly [name: string, value: unknown])[];
   /** The schema of the answer. */
   readonly outputSchema: JsonObject;
@@ -26,7 +26,7 @@ export interface CoreAgent {
   readonly maxTokens: number;
   /** Raised with each change of the prompt, the variables or the output. */
   readonly version: number;
-  /** A schema that every answer fits, whatever the input asks for. Each input makes a narrower one. */
+  /** A schema that every answer fits, whatever the input asks for. The schema of an input is narrower. */
   readonly outputSchema: JsonObject;
   readonly variableNames: readonly string[];
   /**
@@ -42,7 +42,7 @@ interface CoreAgentSource<Shape extends z.ZodRawShape> extends Pick<
   CoreAgent,
   "id" | "name" | "description" | "type" | "temperature" | "maxTokens" | "version"
 > {
-  /** Its variables. Those that may be left out are optional. */
+  /** The agent's variables; those that may be left out are optional. */
   readonly variables: z.ZodObject<Shape>;
   /**
    * The schema of the answer to this input.

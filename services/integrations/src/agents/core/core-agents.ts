@@ -13,16 +13,16 @@ export const CORE_AGENTS: readonly CoreAgent[] = [
   agentDecision,
 ];
 
-/** When they came to be; their changes show in `version`. */
+/** The creation time of core agents; their changes show in `version`. */
 const MADE_AT = Date.UTC(2026, 10, 23);
 
-/** The core agent of this id as callers see it, asked of this provider; null when there is none. */
+/** The core agent of this id as callers see it, with this provider; null when there is none. */
 export function findCoreAgent(id: string, provider: AgentProvider): Agent | null {
   const found = CORE_AGENTS.find((agent) => agent.id === id);
   return found === undefined ? null : toAgent(found, provider);
 }
 
-/** All core agents as callers see them, asked of this provider. */
+/** All core agents as callers see them, with this provider. */
 export function listCoreAgents(provider: AgentProvider): Agent[] {
   return CORE_AGENTS.map((agent) => toAgent(agent, provider));
 }

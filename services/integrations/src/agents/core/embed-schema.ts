@@ -10,10 +10,10 @@ import { isJsonObject } from "@workflow/json";
 import type { JsonObject } from "@workflow/json";
 import { AgentInputError } from "../agent-input-error.ts";
 
-/** The member of an answer that has to fit the caller's schema. */
+/** The path of the member that has to fit the caller's schema. */
 const PLACE: readonly string[] = ["properties", "data"];
 
-/** Moved to the top of the answer's schema, so that references to them stay as they are. */
+/** Members that move to the top of the answer's schema, so that references to them stay valid. */
 const HOISTED = ["$schema", "$defs", "definitions"];
 
 /** Keywords whose value holds no schema. */
@@ -21,17 +21,17 @@ const DATA_KEYWORDS: ReadonlySet<string> = new Set(["enum", "const"]);
 
 const REFERENCES: ReadonlySet<string> = new Set(["$ref", "$dynamicRef"]);
 
-/** Each question pays for a schema in tokens and in the model's attention. */
+/** The limit of a schema, because each question pays for it in tokens and in the model's attention. */
 const SCHEMA_CHARS_MAX = 65_536;
 
 /**
- * Makes the schema of an answer whose `data` has to fit a caller's schema. References in that schema stay
- * valid. Only validating keywords are kept: the schema is input, and providers show it to the model among
- * instructions.
+ * Makes the schema of an answer whose `data` has to fit a caller's schema. References in that schema
+ * stay valid. Only validating keywords are kept: the schema is input, and providers show it to the
+ * model among instructions.
  *
  * @param answer the schema of the answer, with any `data`
  * @param variable the caller's name for the schema
- * @throws AgentInputError when it can't be used; paths lead into the caller's schema
+ * @throws AgentInputError when the schema can't be used; paths lead into the caller's schema
  */
 export function embedSchema(answer: JsonObject, schema: JsonObject, variable: string): JsonObject {
   const tooLarge = findTooLarge(schema);
@@ -114,7 +114,7 @@ function convertValue(value: unknown, conversion: Conversion): unknown {
   return withoutWords(value, { ...conversion, moves: conversion.moves && !isBase(value) });
 }
 
-/** As in `#/components/schemas/Order`. */
+/** Names that references contain, as in `#/components/schemas/Order`. */
 function namesInReferences(value: unknown, names = new Set<string>()): Set<string> {
   if (typeof value !== "object" || value === null) return names;
   for (const [key, member] of Object.entries(value)) {
@@ -126,7 +126,7 @@ function namesInReferences(value: unknown, names = new Set<string>()): Set<strin
   return names;
 }
 
-/** Of its JSON pointer (RFC 6901, section 6). */
+/** The segments of a reference's JSON pointer (RFC 6901, section 6). */
 function segmentsOf(reference: string): string[] {
   const [, pointer = ""] = reference.split("#");
   const segments = pointer.split("/").slice(1);
@@ -141,7 +141,7 @@ function decode(segment: string): string {
   }
 }
 
-/** Pointers start at the top of the document, where the answer's schema is now. */
+/** Pointers start at the top of the document, which is now the answer's schema. */
 function moveReference(reference: unknown): unknown {
   if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) return reference;
   if (/^#\/(?:\$defs|definitions)\//.test(reference)) return reference;

@@ -34,7 +34,7 @@ const tokenLimit = z.object({
   message: z.string(),
   details: z.looseObject({
     limit: z.literal("agentTokens"),
-    /** Missing while calls under way hold the remaining tokens. */
+    /** Missing while concurrent calls hold the remaining tokens. */
     resetsAt: z.string().optional(),
   }),
 });
@@ -44,7 +44,7 @@ export function isDayOver(thrown: unknown): boolean {
   return tokenLimit.safeParse(thrown).data?.details.resetsAt !== undefined;
 }
 
-/** The evaluation's timeout was over before this case had its answer. */
+/** The error of a case whose answer did not come before the evaluation's timeout. */
 export function outOfTime(timeoutMs: number, wasAsked: boolean): CaseError {
   const over = `The evaluation took longer than ${timeoutMs / 1_000} s`;
   const message = wasAsked

@@ -7,7 +7,7 @@ import type { CaseResult, EvaluationCase } from "./evaluation-case.ts";
 import { judgeOutput } from "./judge-output.ts";
 import type { CaseExpressions } from "./lazy-expressions.ts";
 
-/** What an evaluation needs. */
+/** The dependencies of an evaluation. */
 export interface EvaluationTools {
   readonly expressions: CaseExpressions;
   /**
@@ -33,17 +33,17 @@ export interface Evaluation {
 
 /** Cases that are asked at the same time. */
 const CONCURRENCY = 5;
-/** The most bytes of all outputs: the answer to the caller is held as a whole. */
+/** The limit of all outputs together, because the whole answer is held in memory. */
 const OUTPUT_BYTES_SUM_MAX = 16 * 1024 * 1024;
-/** The evaluation's own timeout ends first, so that a case says which one it was. */
+/** The evaluation's own timeout is earlier than the case's, so that a case names the right one. */
 const MARGIN_MS = 1_000;
 
 /**
  * Asks all cases, some at a time, and judges the answers.
  *
  * @returns results in the order of the cases
- * @throws AppError RATE_LIMITED when the day's tokens were used up before any case was asked, the signal's
- * reason when it was aborted, or any error that keeps all cases from being asked
+ * @throws AppError RATE_LIMITED when the day's tokens were used up before any case was asked; the
+ * signal's reason when it was aborted; any error that prevents all cases from being asked
  */
 export async function evaluateCases(
   tools: EvaluationTools,
@@ -66,7 +66,7 @@ class EvaluationRun {
   /** The first error that ended the whole evaluation. */
   readonly #failed = new AbortController();
   readonly #signal: AbortSignal;
-  /** The refusal after which no other case need be asked. */
+  /** The first refusal that makes further cases pointless. */
   #dayOver: unknown;
   #outputBytesLeft = OUTPUT_BYTES_SUM_MAX;
 
@@ -149,7 +149,7 @@ class EvaluationRun {
     return { reason, outputJson, schemaValid, ...cost, error: null };
   }
 
-  /** An output that was paid for is shown, although there was no time to judge it. */
+  /** An output that was paid for is shown, even when no time was left to judge it. */
   async #findFault(each: EvaluationCase, outputJson: string): Promise<string | null> {
     const { companyId, signal, timeoutMs } = this.#evaluation;
     const { expressions } = this.#tools;

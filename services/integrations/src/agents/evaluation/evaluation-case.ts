@@ -13,19 +13,19 @@ export type Expectation =
 export interface EvaluationCase {
   readonly name: string | undefined;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The same as the text that was sent. */
+  /** The input as the text that was sent. */
   readonly inputJson: string;
   readonly userMessage: string | null;
   readonly expectation: Expectation;
 }
 
-/** The result of a case. It has passed when there is no reason against it. */
+/** The result of a case. A case without a reason has passed. */
 export interface CaseResult {
-  /** The reason why it has not passed; null when it has. */
+  /** The reason why the case has failed; null when it has passed. */
   readonly reason: string | null;
   /** JSON; null without an output. */
   readonly outputJson: string | null;
-  /** Null without an answer, as in the record of an execution. */
+  /** Whether the answer fits the schema; null without an answer, as in the record of an execution. */
   readonly schemaValid: boolean | null;
   readonly usage: AgentUsage;
   readonly durationMs: number;

@@ -1,13 +1,13 @@
 import { AppError } from "@workflow/errors";
 
-/** Evaluations of all companies at a time in one process: each may hold some 20 MiB. */
+/** The number of concurrent evaluations of all companies in one process; each may hold some 20 MiB. */
 const EVALUATIONS_MAX = 16;
 const TIMEOUT_MS = 300_000;
 const RETRY_AFTER_MS = 5_000;
 
-/** Bounds the evaluations under way: one of a company, so that others get their turn at providers. */
+/** Limits concurrent evaluations to one for each company, so that other calls get their turn at providers. */
 export class EvaluationPlaces {
-  /** Of one evaluation. */
+  /** The time limit of one evaluation. */
   readonly timeoutMs: number;
   readonly #companies = new Set<string>();
 
@@ -16,11 +16,11 @@ export class EvaluationPlaces {
   }
 
   /**
-   * Takes the company's place.
+   * Acquires the company's place.
    *
-   * @returns gives it back
-   * @throws AppError RATE_LIMITED with details {limit: "evaluations"} when the company has one under way,
-   *   UNAVAILABLE when too many others have
+   * @returns releases it
+   * @throws AppError RATE_LIMITED with details {limit: "evaluations"} when the company's place is
+   * taken; UNAVAILABLE when all places of the process are
    */
   take(companyId: string): () => void {
     if (this.#companies.has(companyId)) {

@@ -4,7 +4,7 @@ import type { ExpressionPool } from "@workflow/expressions";
 import { isJsonObject, jsonEquals } from "@workflow/json";
 import type { EvaluationCase } from "./evaluation-case.ts";
 
-/** The characters of a value that a difference or violation shows. */
+/** The limit of a value's characters in a difference or violation. */
 const SHOWN_CHARS_MAX = 100;
 const VIOLATIONS_SHOWN_MAX = 3;
 const PATH_CHARS_MAX = 200;
@@ -12,7 +12,7 @@ const PATH_CHARS_MAX = 200;
 /**
  * Compares an output with the expectation.
  *
- * @returns the reason why it is not as expected, for people; null when it is
+ * @returns the reason why they differ, for people; null when they match
  * @throws the signal's reason when it was aborted
  */
 export async function judgeOutput(
@@ -69,7 +69,7 @@ function differingKey(left: unknown, right: unknown): string | null {
   return [...keys].find(differs) ?? null;
 }
 
-/** Undefined where there is none; never what a prototype has. */
+/** A value's own member; undefined without one. Members of the prototype do not count. */
 function memberOf(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return value[Number(key)];
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
@@ -83,7 +83,7 @@ function cut(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax).toWellFormed()}…`;
 }
 
-/** The schema is compiled again unless it is cached: fifty compiled ones would take many MiB. */
+/** The schema is compiled again unless it is cached, because fifty compiled schemas would take many MiB. */
 function explainMisfit(schema: Readonly<Record<string, unknown>>, output: unknown): string | null {
   const compiled = compileJsonSchema(schema);
   if (!compiled.ok) throw new Error("A schema was compiled before and can't be now.");

@@ -4,10 +4,10 @@ import type { ExpressionPool } from "@workflow/expressions";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 
-/** Most installations never evaluate: processes that wait for it would cost them memory. */
+/** The pool is lazy because most installations never evaluate, and idle processes take memory. */
 const PROCESSES = 2;
 
-/** What cases need of a pool. */
+/** The part of an expression pool that cases use. */
 export type CaseExpressions = Pick<ExpressionPool, "parse" | "evaluate">;
 
 /** A pool of expressions that is opened when it is first used, and closed with the scope. */

@@ -14,15 +14,16 @@ import type { EvaluationCase, Expectation } from "./evaluation-case.ts";
 
 const CASES_MAX = 50;
 const NAME_CHARS_MAX = 255;
-/** Of all cases: a company holds them for as long as the evaluation takes. */
+/** The limit of all cases together. A company holds them in memory for the whole evaluation. */
 const BYTES_SUM_MAX = 2 * 1024 * 1024;
-/** Of all different schemas; compiling takes some 0.1 ms a part. */
+/** The limit of all different schemas together; compiling takes some 0.1 ms a part. */
 const SCHEMA_PARTS_SUM_MAX = 2_000;
 const { jsonSchemaPartsEachMax, patternSizeSumMax } = DEFINITION_LIMITS;
 const { expressionCharsMax, expressionCharsSumMax } = DEFINITION_LIMITS;
 
 /**
- * Checks cases as far as that needs nobody else. Paths of violations are those of the REST body.
+ * Checks the parts of cases that need no other service and no agent. Paths of violations are those of
+ * the REST body.
  *
  * @throws AppError BAD_REQUEST with every problem
  */
@@ -46,13 +47,13 @@ export async function parseCases(cases: readonly AgentCase[]): Promise<Evaluatio
   return parsed;
 }
 
-/** One error for what is wrong with the cases of a request. */
+/** The error for wrong cases in a request. */
 export function invalidCases(violations: readonly Violation[]): AppError {
   const text = violations.map(({ path, message }) => `${path.join(".")} ${message}`).join("; ");
   return new AppError("BAD_REQUEST", `The evaluation is not valid: ${text}.`, { violations });
 }
 
-/** Gathers what is wrong, and what is left of the limits on all schemas and all expressions. */
+/** Collects problems, and counts all schemas and all expressions against their limits. */
 class CaseProblems {
   readonly #violations: Violation[] = [];
   readonly #schemas = new Set<string>();
@@ -66,7 +67,7 @@ class CaseProblems {
     return null;
   }
 
-  /** Tries a schema that no case before had. */
+  /** Compiles a schema that no earlier case had. */
   trySchema(schema: unknown, text: string, path: readonly string[]): void {
     if (this.#schemas.has(text)) return;
     this.#schemas.add(text);
@@ -89,7 +90,7 @@ class CaseProblems {
     }
   }
 
-  /** Counts an expression that no case before had. */
+  /** Counts an expression that no earlier case had. */
   countExpression(expression: string, path: readonly string[]): void {
     if (this.#expressions.has(expression)) return;
     this.#expressions.add(expression);
@@ -163,7 +164,7 @@ function parseExpectation(
   }
 }
 
-/** Any JSON value: the array around it makes one out of a text that holds just one. */
+/** Parses any JSON value. The array around the text makes sure that the text holds exactly one value. */
 function parseEquals(
   text: string,
   path: readonly string[],

@@ -13,7 +13,7 @@ import type { AgentMetrics } from "./agent-metrics.ts";
 import type { HeldCall, HeldCalls } from "./held-calls.ts";
 import type { TokenBudget } from "./token-budget.ts";
 
-/** What asking an agent needs. */
+/** The dependencies of calls to agents. */
 export interface AgentCallContext {
   readonly database: Database;
   readonly prepareQuestion: PrepareQuestion;
@@ -23,7 +23,7 @@ export interface AgentCallContext {
   readonly logger: Logger;
 }
 
-/** An admitted call. Its tokens are held, and its lease is renewed until it is released. */
+/** An admitted call. The budget holds its tokens, and its lease is renewed until it is released. */
 export interface AgentCall<Result> {
   readonly claim: string;
   readonly held: HeldCall;
@@ -31,16 +31,16 @@ export interface AgentCall<Result> {
   /** The result of the admission. */
   readonly admission: Result;
   readonly startedAt: number;
-  /** Asks the agent. If it throws, `usedWithoutAnswer` tells the cost. */
+  /** Asks the agent. When it throws, `usedWithoutAnswer` returns the cost. */
   readonly ask: () => Promise<AgentAnswer>;
 }
 
 /**
- * Prepares a question and has it admitted.
+ * Prepares a question and admits its call.
  *
  * @param admit begins the call in the database
- * @returns null when `admit` says that it is known already
- * @throws as PrepareQuestion and TokenBudget do
+ * @returns null when `admit` reports a known call
+ * @throws the errors of PrepareQuestion and TokenBudget
  */
 export async function beginCall<Result extends Admission & { isKnown?: boolean }>(
   context: AgentCallContext,
@@ -51,7 +51,7 @@ export async function beginCall<Result extends Admission & { isKnown?: boolean }
   const stop = new AbortController();
   const signal = AbortSignal.any([question.signal, stop.signal]);
   const prepared = await context.prepareQuestion({ ...question, signal });
-  // A caller that has gone by now was asked nothing, and pays nothing.
+  // A caller that has left before the question was sent pays nothing.
   signal.throwIfAborted();
   const { companyId, timeoutMs } = question;
   const call: NewCall = {
@@ -80,9 +80,10 @@ export async function beginCall<Result extends Admission & { isKnown?: boolean }
 }
 
 /**
- * Tokens that a call without an answer has used: those of the earlier answers, and what the last request may
- * have cost. The latter counts where it timed out, broke off or was aborted. Else such questions would be
- * free, however often they are asked. The operator pays for calls that this service ends by itself.
+ * Tokens that a call without an answer has used: those of earlier answers, and the possible cost of the
+ * last request. The latter counts when the request timed out, broke off or was aborted. Otherwise such
+ * questions would be free, however often they are asked. The operator pays for calls that this service
+ * ends itself.
  */
 export function usedWithoutAnswer(
   { prepared }: AgentCall<unknown>,

@@ -2,7 +2,7 @@ import { AppError } from "@workflow/errors";
 import type { AgentFailure } from "../agent-answer.ts";
 import { ModelCallError } from "../models/model-call-error.ts";
 
-/** The process died, or was stopped, while the provider was asked. Nobody knows the answer. */
+/** The process died or stopped before the provider answered, so the answer is unknown. */
 export const INTERRUPTED: AgentFailure = {
   code: "AGENT_INTERRUPTED",
   message: "The service ended while the agent was asked; nobody knows the answer.",
@@ -23,9 +23,9 @@ export const FAULT: AgentFailure = {
   details: {},
 };
 
-/** A provider gave no answer, and there is a record of that. */
+/** A provider gave no answer, and a record says so. */
 export class RecordedCallError extends ModelCallError {
-  /** Of the execution that has failed. */
+  /** The id of the failed execution. */
   readonly executionId: string;
 
   constructor({ message, failure, cause }: ModelCallError, executionId: string) {
@@ -46,14 +46,12 @@ export function toAgentFailure(error: unknown): AgentFailure {
   return { code, message: error.message, details };
 }
 
-/**
- * With these statuses a provider says that the question is wrong, for example longer than the model takes.
- */
+/** Statuses by which a provider says that the question is wrong, for example longer than the model allows. */
 const QUESTION_STATUSES: readonly (number | null)[] = [400, 413, 422];
 
 /**
- * The error for callers other than steps: NOT_CONFIGURED; BAD_REQUEST where the question itself was refused,
- * as it would be again; else UPSTREAM_ERROR. The latter two have `details.code`.
+ * The error for callers other than steps: NOT_CONFIGURED; BAD_REQUEST when the provider refused the
+ * question itself, as it would again; otherwise UPSTREAM_ERROR. The latter two have `details.code`.
  */
 export function toCallError(error: ModelCallError): AppError {
   const { message, failure } = error;

@@ -7,7 +7,7 @@ import { MODEL_CALL_CODES, ModelCallError } from "../models/model-call-error.ts"
 
 /** The metrics of agents' calls. */
 export interface AgentMetrics {
-  /** Asks, and records the outcome. */
+  /** Asks, and measures the outcome. */
   measure(
     provider: AgentProvider,
     prepared: Pick<PreparedQuestion, "ask" | "spent">,

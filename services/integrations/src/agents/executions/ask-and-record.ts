@@ -13,14 +13,14 @@ import { LostClaimError } from "./held-calls.ts";
 import type { RecordedQuestion } from "./recorded-question.ts";
 import { createAnswerScrubber } from "./without-secrets.ts";
 
-/** An execution whose row is stored. Nothing was asked yet. */
+/** An execution whose row is stored. The provider was not asked yet. */
 export interface BegunExecution {
   executionId: string;
   createdAt: Date;
   call: AgentCall<Beginning>;
 }
 
-/** The pause between tries to write the outcome of a call, which was paid. */
+/** The pause between tries to write the outcome of a call that was paid for. */
 const TRY_AGAIN_MS = 500;
 
 /**
@@ -68,7 +68,7 @@ async function recordAnswer(
   return recordedRow(context.database, question, begun);
 }
 
-/** Records that there is no answer; returns the error to throw. */
+/** Records that there is no answer, and returns the error to throw. */
 async function recordNoAnswer(
   context: AgentCallContext,
   question: RecordedQuestion,
@@ -76,7 +76,7 @@ async function recordNoAnswer(
   error: unknown,
 ): Promise<unknown> {
   const { call } = begun;
-  // The sweep ends it, or has done so.
+  // The sweep ends this execution, or has done so.
   if (error instanceof LostClaimError) return error;
   const isStopped = question.signal.aborted && context.heldCalls.isStopping();
   const isCancelled = question.signal.aborted && !isStopped;
@@ -105,11 +105,12 @@ async function recordNoAnswer(
 }
 
 /**
- * Writes an end, and tries again for one lease while the database is away. An end that the database will
- * never accept becomes a failure without the model's words: the row ends, and the used tokens count.
+ * Writes an end, and tries again for one lease while the database is away. An end that the database
+ * will never accept becomes a failure without the model's text: the row ends, and the used tokens
+ * count.
  *
- * @returns false when it was not written now: an earlier try may have succeeded, the claim was lost, or the
- * failure took its place
+ * @returns false when nothing was written now: an earlier try has succeeded, the claim was lost, or the
+ * failure was written instead
  */
 async function endInTime(
   { database, logger, heldCalls }: AgentCallContext,
@@ -153,7 +154,7 @@ function withoutAnswer({ usage, durationMs, repairAttempts }: ExecutionEnd): Exe
   };
 }
 
-/** The row as another try has left it; throws where another process has ended it. */
+/** The row as an earlier try has written it; throws when another process has ended it. */
 async function recordedRow(
   database: Database,
   { companyId }: RecordedQuestion,

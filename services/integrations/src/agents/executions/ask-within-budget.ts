@@ -4,11 +4,11 @@ import { beginCall, usedWithoutAnswer } from "./agent-call.ts";
 import type { AgentCallContext } from "./agent-call.ts";
 
 /**
- * Asks an agent without a record of it; its tokens count.
+ * Asks an agent without a record; its tokens count.
  *
- * @throws AgentInputError, ModelCallError as PrepareQuestion and its `ask` do
- * @throws AppError RATE_LIMITED when the company's day has no tokens left; the signal's reason when that was
- * aborted
+ * @throws AgentInputError or ModelCallError, as PrepareQuestion and its `ask` do
+ * @throws AppError RATE_LIMITED when the company's day has no tokens left; the signal's reason when it
+ * was aborted
  */
 export async function askWithinBudget(
   context: AgentCallContext,
@@ -33,7 +33,7 @@ export async function askWithinBudget(
     try {
       await settleCall(database, call.claim, used);
     } catch (error) {
-      // The sweep gives back what is held; an answer is worth more than its count.
+      // The sweep releases the held tokens later. The answer is worth more than its count.
       logger.warn({ err: error }, "the tokens of an agent's call were not counted");
     }
     call.held.letGo();

@@ -6,17 +6,18 @@ import { AppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import { renewCalls } from "../../store/agent-calls.ts";
 
-/** The calls of this process, and the renewal of their leases. */
+/** The calls of this process, whose leases it renews. */
 export interface HeldCalls {
-  /** How long a call outlives its process. */
+  /** The time for which a call outlives its process, in milliseconds. */
   readonly leaseMs: number;
-  /** Whether the process is about to end, so that calls which end now are nobody's fault. */
+  /** Whether the process is about to end. Calls that end from now on count as no one's fault. */
   readonly isStopping: () => boolean;
   /**
-   * Renews a call's lease until it is released. If that can't be done in time `stop` is aborted with a
-   * `LostClaimError`: another process may have ended the call.
+   * Renews a call's lease until the call is released. When no renewal succeeds in time, `stop` is
+   * aborted with a `LostClaimError`, because another process may have ended the call.
    *
-   * @param admittedFrom when the database was asked, by performance.now(); the lease ends no earlier
+   * @param admittedFrom the time of the admitting query, by performance.now(); the lease ends no
+   * earlier
    */
   hold(claim: string, stop: AbortController, admittedFrom: number): HeldCall;
   /** Makes `isStopping` true from now on. */
@@ -25,7 +26,7 @@ export interface HeldCalls {
 
 /** A call whose lease is renewed. */
 export interface HeldCall {
-  /** Whether the lease has run out, as far as this process knows. */
+  /** Whether the lease has ended, as far as this process knows. */
   readonly isOver: () => boolean;
   readonly letGo: () => void;
 }
@@ -43,18 +44,18 @@ interface Holding {
   heldUntil: number;
 }
 
-/** A lease has time for several renewals, a few of which may fail. */
+/** A lease leaves time for several renewals, so a few of them may fail. */
 const RENEWALS_PER_LEASE = 6;
 /**
- * No limit of the server ends a call on a connection that drops everything. After this share of a lease another
- * connection is tried.
+ * A connection that drops all packets ends no query by itself. After this share of a lease, the renewal
+ * tries another connection.
  */
 const PATIENCES_PER_LEASE = 3;
-/** How long calls may take to report their end when the process ends. */
+/** The time that calls have to record their end when the process ends. */
 const LAST_WORDS_MS = 5_000;
 const LOOK_MS = 20;
 
-/** Renews leases until the scope closes, and the calls have ended or some seconds have passed. */
+/** Renews leases until the scope closes, and then until the calls have ended or some seconds have passed. */
 export function startHeldCalls(
   database: Database,
   { leaseMs, logger }: { leaseMs: number; logger: Logger },
@@ -67,7 +68,7 @@ export function startHeldCalls(
     await renewHoldings(database, holdings, { leaseMs, logger });
     endOverdue(holdings);
   };
-  // This timer runs apart from renewals, which may take long: a lease ends on time.
+  // A timer of its own ends leases on time, because a renewal may take long.
   const watch = setInterval(() => endOverdue(holdings), leaseMs / RENEWALS_PER_LEASE);
   const ending = new AbortController();
   const { done } = loop({
@@ -125,7 +126,8 @@ async function renewHoldings(
       holding.heldUntil = kept.has(claim) ? askedAt + leaseMs : 0;
     }
   } catch (error) {
-    // The error is not thrown: the pauses of the loop would grow, and leases do not.
+    // The error is not thrown, because the loop would then pause longer and longer while leases run
+    // out.
     logger.warn({ err: error }, "the leases of agents' calls were not renewed");
   }
 }

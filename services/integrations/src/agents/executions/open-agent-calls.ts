@@ -12,17 +12,17 @@ import { createTokenBudget } from "./token-budget.ts";
 import type { TokenBudget } from "./token-budget.ts";
 import { startAgentUpkeep } from "./upkeep.ts";
 
-/** The settings of questions to agents, as far as they were given. */
+/** The optional settings of questions to agents. */
 export interface AgentCallOptions {
   /** AGENT_TOKENS_PER_DAY; no limit by default. */
   tokensPerDay?: number | undefined;
-  /** AGENT_EXECUTION_RETENTION_DAYS; for ever by default. */
+  /** AGENT_EXECUTION_RETENTION_DAYS; without it executions are kept for ever. */
   retentionDays?: number | undefined;
-  /** How long a call outlives its process; 30 s unless said otherwise. */
+  /** The time for which a call outlives its process; 30 s by default. */
   leaseMs?: number | undefined;
 }
 
-/** What questions to agents share. */
+/** The parts that all questions to agents share. */
 export interface AgentCalls {
   readonly heldCalls: HeldCalls;
   readonly tokenBudget: TokenBudget;
@@ -30,31 +30,35 @@ export interface AgentCalls {
   readonly agentPlaces: AgentPlaces;
 }
 
-/** Places for questions that wait or are asked in this process, except those of steps. */
+/** Places for questions that wait or are asked in this process. Questions of steps take none. */
 export interface AgentPlaces {
   /**
-   * Does the work in places of the company, as many as the question's bytes take.
+   * Does the work in places of the company, as many as the question's bytes need.
    *
-   * @throws AppError RATE_LIMITED when the company has its share
+   * @throws AppError RATE_LIMITED when the company has used its share
    */
   within<Result>(companyId: string, bytes: number, work: () => Promise<Result>): Promise<Result>;
 }
 
 const LEASE_MS = 30_000;
-/** How often per lease dead calls are looked for. */
+/** The number of polls for dead calls within one lease. */
 const SWEEPS_PER_LEASE = 6;
 const MIB = 1024 * 1024;
 /**
- * Bytes of questions that are held while they wait and are asked. Parsed, composed and sent each takes some
- * twelve times as much. A company alone gets half. Callers beyond it are refused, never the others.
+ * The limit of bytes in questions that wait or are asked. A parsed, composed and sent question takes
+ * some twelve times its bytes. One company gets at most half. A company beyond its half is refused, so
+ * other companies are not.
  */
 const UNDER_WAY = { total: 32 * MIB, perTenant: 16 * MIB };
-/** The least that a question counts, so that a company has at most 200 questions, and all have 400. */
+/**
+ * Every question counts at least so many bytes that a company has at most 200 questions, and all
+ * companies 400.
+ */
 const QUESTIONS_MAX = 200;
 const QUESTION_BYTES_MIN = Math.floor(UNDER_WAY.perTenant / QUESTIONS_MAX);
 const BUSY_RETRY_MS = 1_000;
 
-/** Opens what questions to agents share; the scope closes it. */
+/** Opens the parts that all questions to agents share; the scope closes them. */
 export function openAgentCalls(
   database: Database,
   { tokensPerDay = 0, retentionDays = 0, leaseMs = LEASE_MS }: AgentCallOptions,

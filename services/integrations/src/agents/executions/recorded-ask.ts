@@ -14,14 +14,16 @@ import type { RecordedQuestion } from "./recorded-question.ts";
 const POLL_MS = 250;
 
 /**
- * Asks an agent and records that: a row before the provider is asked, its end afterwards. If an answer is
- * recorded under the key, nobody is asked. If another call asks under it, this one waits for that. The answer
- * is always the recorded one.
+ * Asks an agent and records the call: a row before the provider is asked, its end afterwards. An answer
+ * that is recorded under the key is returned without asking again. When another call is asking under
+ * the key, this one waits for its end. The answer is always the recorded one.
  *
- * @returns an execution that has completed, or failed although there is an answer
- * @throws AgentInputError, or ModelCallError NOT_CONFIGURED: nothing is recorded
- * @throws RecordedCallError the provider gave no answer; that is recorded, and the key is free again
- * @throws AppError RATE_LIMITED the day has no tokens left; UNAVAILABLE the record could not be kept
+ * @returns an execution that has completed, or that has failed despite an answer
+ * @throws AgentInputError, or ModelCallError NOT_CONFIGURED; nothing is recorded
+ * @throws RecordedCallError when the provider gave no answer; the failure is recorded, and the key is
+ * free again
+ * @throws AppError RATE_LIMITED when the day has no tokens left; UNAVAILABLE when the record could not
+ * be kept
  * @throws the signal's reason; the execution is recorded as cancelled
  */
 export async function recordedAsk(
@@ -36,12 +38,11 @@ export async function recordedAsk(
   }
 }
 
-/** The parts of a question that are the same when it is asked again. */
+/** The parts of a question that stay the same when it is asked again. */
 type KeyedQuestion = Pick<RecordedQuestion, "companyId" | "idempotencyKey" | "signal">;
 
 /**
- * The execution with the same key, whatever has become of its agent since. If it runs, this waits for its
- * end.
+ * The execution with the same key, whatever its agent's state is now. A running execution is awaited.
  *
  * @returns null when no execution has that key (any more)
  * @throws the signal's reason when it was aborted
@@ -59,7 +60,7 @@ export async function findEnded(
   }
 }
 
-/** Null when there is an execution with the same key. */
+/** Null when another execution has the same key. */
 async function begin(
   context: AgentCallContext,
   question: RecordedQuestion,
@@ -71,7 +72,7 @@ async function begin(
       beginExecution(context.database, newCall, toNewExecution(executionId, question, prepared)),
     );
   } catch (error) {
-    // Another call came first with the same key.
+    // Another call with the same key was faster.
     if (constraintOf(error) === "agent_executions_idempotency_key") return null;
     throw error;
   }

@@ -1,16 +1,16 @@
 import type { AgentQuestion } from "../agent-answer.ts";
 
-/** Of ids of executions (D1). */
+/** The prefix of execution ids (D1). */
 export const EXECUTION_ID_PREFIX = "aex_";
 
-/** A question and what is kept of it. */
+/** A question, and the parts of it that are recorded. */
 export interface RecordedQuestion extends AgentQuestion {
-  /** What is recorded in place of the input and the message: the same with secrets masked. */
+  /** The input and the message as they are recorded, with secrets masked. */
   readonly recorded: { readonly inputJson: string; readonly userMessage: string | null };
-  /** Texts that must appear in nothing that is recorded or answered. */
+  /** Texts that must not appear in records or answers. */
   readonly secrets: readonly string[];
-  /** The run on whose behalf; only kept. */
+  /** The run for which the agent is asked; recorded only. */
   readonly workflowRunId: string | null;
-  /** The same for every try of what must be paid once; null: it is asked in any case. */
+  /** A key that is the same for every try of a call that must be paid once; null without one. */
   readonly idempotencyKey: string | null;
 }

@@ -5,7 +5,7 @@ import { AgentInputError } from "../agent-input-error.ts";
 import { ModelCallError } from "../models/model-call-error.ts";
 import { toAgentFailure } from "./agent-error.ts";
 
-/** The agent does not exist, or is another company's. */
+/** The agent does not exist, or belongs to another company. */
 export function noSuchAgent(agentId: string): StepFailureError {
   return new StepFailureError({
     code: "AGENT_NOT_FOUND",
@@ -14,7 +14,7 @@ export function noSuchAgent(agentId: string): StepFailureError {
   });
 }
 
-/** The agent is kept for the record only. */
+/** The agent is deprecated. */
 export function deprecatedAgent(agentId: string): StepFailureError {
   return new StepFailureError({
     code: "AGENT_DEPRECATED",
@@ -23,10 +23,7 @@ export function deprecatedAgent(agentId: string): StepFailureError {
   });
 }
 
-/**
- * The step's failure when an agent was not asked, or gave no answer. Anything that is no failure of the step
- * is returned as it is.
- */
+/** The step's failure when an agent was not asked or gave no answer. Other errors are returned unchanged. */
 export function toStepFailure(error: unknown): unknown {
   if (error instanceof AgentInputError) {
     const { message, violations } = error;
@@ -51,7 +48,7 @@ export function toStepFailure(error: unknown): unknown {
   if (!isAppError(error) || error.reason !== "RATE_LIMITED") return error;
   const { message, retryAfterMs } = error;
   const details = Object.fromEntries(Object.entries(Object(error.details)));
-  // No policy waits for another day (D63). Tokens held by calls under way are free again soon.
+  // No retry policy waits for another day (D63). Tokens that concurrent calls hold are free again soon.
   const isUsedUp = "resetsAt" in details;
   return new StepFailureError({
     code: "AGENT_QUOTA",
@@ -62,8 +59,8 @@ export function toStepFailure(error: unknown): unknown {
 }
 
 /**
- * The failure of a step whose agent's answer can't be used. It is not retried: the model was told its
- * problems twice already, and was paid each time.
+ * The failure of a step whose agent's answer can't be used. The step is not retried: the model was told
+ * its problems twice already, and was paid each time.
  */
 export function unusableAnswer({ id, error }: ExecutionRow): StepFailureError {
   const { code, message, details } = error ?? {
@@ -72,7 +69,7 @@ export function unusableAnswer({ id, error }: ExecutionRow): StepFailureError {
     details: {},
   };
   return new StepFailureError({
-    // The record may be of a version with other codes.
+    // Another version of this service, with other codes, may have written the record.
     code: isFailureCode(code) ? code : "AGENT_OUTPUT_INVALID",
     message,
     details: { ...details, executionId: id },

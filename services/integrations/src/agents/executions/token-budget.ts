@@ -8,12 +8,12 @@ export interface TokenBudget {
   /** AGENT_TOKENS_PER_DAY; 0 is no limit. */
   readonly tokensPerDay: number;
   /**
-   * Begins a call once the day has room for it. If only tokens held by other calls are in the way, it waits,
-   * since they may need less in the end. One call of a company asks again at a time.
+   * Begins a call once the day has enough tokens. When only concurrent calls hold the missing tokens,
+   * it waits, because those calls may use less. One waiting call of a company polls at a time.
    *
    * @param attempt begins the call, or says why not; `isKnown` means that there is nothing to begin
-   * @throws AppError RATE_LIMITED when the day's tokens are used up, or held by others for all of `timeoutMs`
-   * or a minute; the signal's reason when it was aborted
+   * @throws AppError RATE_LIMITED when the day's tokens are used up, or concurrent calls hold them for
+   * all of `timeoutMs` or a minute; the signal's reason when it was aborted
    */
   admit<Result extends Admission & { isKnown?: boolean }>(
     companyId: string,
@@ -24,7 +24,7 @@ export interface TokenBudget {
 
 const ASK_AGAIN_MS = 200;
 const WAIT_MS_MAX = 60_000;
-/** The pause for a caller that has waited in vain for others' calls, which may end at any time. */
+/** The `Retry-After` of a caller that has waited in vain for concurrent calls, which may end at any time. */
 const BUSY_RETRY_MS = 5_000;
 
 export function createTokenBudget(tokensPerDay: number): TokenBudget {

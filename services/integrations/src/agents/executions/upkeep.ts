@@ -7,23 +7,23 @@ import { deleteOldExecutions } from "../../store/agent-executions.ts";
 import { INTERRUPTED } from "./agent-error.ts";
 import { EXECUTION_ID_PREFIX } from "./recorded-question.ts";
 
-/** How long things are kept. */
+/** The intervals and the retention. */
 export interface AgentUpkeepOptions {
-  /** Between two looks for calls whose process is dead. */
+  /** The interval between two polls for calls whose process is dead, in milliseconds. */
   sweepEveryMs: number;
-  /** AGENT_EXECUTION_RETENTION_DAYS; 0 is for ever. */
+  /** AGENT_EXECUTION_RETENTION_DAYS; 0 keeps executions for ever. */
   retentionDays: number;
   logger: Logger;
 }
 
 const DEAD_BATCH = 100;
 const PURGE_EVERY_MS = 3_600_000;
-/** Small, as an execution may hold megabytes. */
+/** A small batch, because one execution may hold megabytes. */
 const EXECUTIONS_BATCH = 200;
 const DAYS_BATCH = 5_000;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Ends what dead processes have left, and forgets what is old, of all companies; the scope stops it. */
+/** Ends the calls of dead processes and deletes old records, of all companies, until the scope ends. */
 export function startAgentUpkeep(
   database: Database,
   { sweepEveryMs, retentionDays, logger }: AgentUpkeepOptions,

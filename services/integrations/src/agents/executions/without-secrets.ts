@@ -5,19 +5,22 @@ import type { AgentAnswer, AgentFailure } from "../agent-answer.ts";
 import { ModelCallError } from "../models/model-call-error.ts";
 
 /**
- * Removes secrets from the words of a model or its provider (D19), and characters that Postgres does not
- * store.
+ * Removes secrets (D19), and characters that Postgres does not store, from the texts of a model or its
+ * provider.
  */
 export interface AnswerScrubber {
   answer(answer: AgentAnswer): Promise<AgentAnswer>;
-  /** The same error where nothing has to be removed. Its cause is removed too, as it holds the same words. */
+  /**
+   * The same error when it contains no secret. Otherwise the cause is removed too, because it has the
+   * same text.
+   */
   error(error: ModelCallError): Promise<ModelCallError>;
 }
 
-/** The end of a provider's words that were cut. */
+/** The end of a provider's text that was cut. */
 const CUT_MARK = "…";
 
-/** The scrubber is prepared when there is something to scrub. */
+/** A scrubber that is prepared when there is something to scrub. */
 export function createAnswerScrubber(secrets: readonly string[]): AnswerScrubber {
   return {
     async answer(answer) {
@@ -48,14 +51,14 @@ async function cleanExcerpt(scrubber: Scrubber, message: string): Promise<string
   return text === message ? clean : `${clean}${CUT_MARK}`;
 }
 
-/** A model or filter that breaks off may do so within a secret, so the text may end in a half of it. */
+/** Whether the text may end in a part of a secret, because the model or a filter broke off. */
 function mayBeCut({ finishReason, error }: AgentAnswer): boolean {
   return finishReason !== "stop" || error?.code === "AGENT_OUTPUT_TOO_LARGE";
 }
 
 /**
- * A model may write any character of a secret as an escape of JSON. A text with such a secret is stored with
- * the escapes resolved.
+ * A model may write any character of a secret as a JSON escape. A text that contains such a secret is
+ * stored with resolved escapes.
  */
 async function cleanText(scrubber: Scrubber, text: string, isCut: boolean): Promise<string> {
   const clean = (each: string): Promise<string> =>
@@ -74,7 +77,7 @@ async function cleanJson(
 ): Promise<string | null> {
   if (json === null) return null;
   const value: unknown = JSON.parse(json);
-  // Without a schema the output is the text, and ends like it.
+  // Without a schema the output is the text, and may be cut like the text.
   if (typeof value === "string") return JSON.stringify(await cleanText(scrubber, value, isCut));
   const clean = await scrubber.jsonInTurns(value);
   return clean === value ? json : JSON.stringify(clean);

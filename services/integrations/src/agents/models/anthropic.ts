@@ -9,9 +9,9 @@ import type { ProviderModel, ProviderSettings } from "./provider-model.ts";
 import { withoutSchemaIfRefused } from "./without-schema.ts";
 
 /**
- * Asks Anthropic, or a compatible server, by the Messages API. Its structured mode closes all objects, so it
- * gets only schemas without open ones. A forced tool, the alternative, is not used: models that think refuse
- * it.
+ * Asks Anthropic, or a compatible server, by the Messages API. The structured mode closes all objects,
+ * so it gets only schemas without open objects. A forced tool is no alternative, because reasoning
+ * models refuse it.
  */
 export function createAnthropicModel(settings: ProviderSettings): ProviderModel {
   const { apiKey, model } = settings;
@@ -28,12 +28,12 @@ export function createAnthropicModel(settings: ProviderSettings): ProviderModel 
       const fits = structuredOutput.native && outputSchema !== null && fitsNative(outputSchema);
       return withoutSchemaIfRefused(fits, (withSchema) =>
         send({
-          // The package's main module is not used: it reads the environment and fails at an empty address
-          // there.
+          // The package's main module reads the environment on import and fails at an empty address
+          // there, so the class is imported directly.
           createModel: (fetch) => new AnthropicLanguageModel(model, { ...config, fetch }),
           options: {
-            // Models that take no temperature think unless they are told not to, which costs tokens of the
-            // answer.
+            // Models without a temperature reason unless they are told not to, and reasoning costs
+            // tokens of the answer.
             ...(sampling.temperature === true ? {} : { reasoning: "none" }),
             ...(withSchema ? toFormat(question) : {}),
           },
@@ -43,7 +43,10 @@ export function createAnthropicModel(settings: ProviderSettings): ProviderModel 
   };
 }
 
-/** ANTHROPIC_BASE_URL is the host, as for Anthropic's own libraries; the SDK wants the version too. */
+/**
+ * ANTHROPIC_BASE_URL is the host, as for Anthropic's own libraries; the SDK expects the version in the
+ * path too.
+ */
 function toVersioned(baseUrl: string): string {
   return /\/v\d+$/.test(baseUrl) ? baseUrl : `${baseUrl}/v1`;
 }

@@ -17,7 +17,7 @@ type SdkAnswer = Awaited<ReturnType<SdkModel["doGenerate"]>>;
 /** The calls of one provider's API. */
 export interface ModelCall {
   readonly question: ModelQuestion;
-  /** The model that sends its requests by this `fetch`. */
+  /** Creates the model, which sends its requests by this `fetch`. */
   readonly createModel: (fetch: typeof globalThis.fetch) => SdkModel;
   /** The options that the provider needs besides the question. */
   readonly options: Pick<SdkCallOptions, "reasoning" | "responseFormat" | "providerOptions">;
@@ -25,8 +25,8 @@ export interface ModelCall {
 }
 
 /**
- * Asks a model by one HTTP request. `doGenerate` is called rather than `generateText`, which would report to
- * registered telemetry, print warnings, and parse the answer.
+ * Asks a model with one HTTP request. It calls `doGenerate`, because `generateText` would report to
+ * registered telemetry, print warnings and parse the answer.
  *
  * @throws ModelCallError
  */
@@ -76,16 +76,16 @@ function toFinishReason(reason: SdkAnswer["finishReason"]["unified"]): FinishRea
   return reason === "interrupted" ? "other" : reason;
 }
 
-/** A model may think aloud in its text: then its structured output is its last answer. */
+/** A model may reason in its text first; its structured output is then its last answer. */
 function readText({ structuredOutputText, content }: SdkAnswer): string {
   if (structuredOutputText !== undefined) return structuredOutputText;
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-/** More than any answer has: a server that reports more is not believed. */
+/** No answer has more tokens, so a higher count from a server is not trusted. */
 const TOKENS_MAX = 100_000_000;
 
-/** Compatible servers may not count tokens. Nothing is free, so missing counts are estimated. */
+/** Compatible servers may not count tokens. Missing counts are estimated, because no answer is free. */
 function readUsage(
   { usage }: SdkAnswer,
   question: ModelQuestion,
@@ -93,7 +93,7 @@ function readUsage(
 ): { usage: AgentUsage; isEstimate: boolean } {
   const input = toCount(usage.inputTokens.total);
   const counted = toCount(usage.outputTokens.total);
-  // For an empty text, models that reason may have written tokens and others none.
+  // A model that reasons may have used tokens for an empty text. Without a count, an empty text costs 0.
   const output = text === "" ? (counted ?? 0) : counted;
   const inputTokens = input ?? estimateQuestionTokens(question);
   const outputTokens = output ?? estimateTokens(text);
@@ -108,7 +108,7 @@ function toCount(tokens: number | undefined): number | null {
   return tokens > 0 && tokens <= TOKENS_MAX ? tokens : null;
 }
 
-/** This service sets how much a model reasons, so nobody has to be told. */
+/** The warning about reasoning is dropped, because this service sets the reasoning itself. */
 function toWarning(warning: SdkAnswer["warnings"][number]): string[] {
   if (warning.type === "other") return [warning.message];
   if (warning.type === "deprecated") return [`${warning.setting}: ${warning.message}`];

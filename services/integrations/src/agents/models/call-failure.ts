@@ -8,20 +8,20 @@ import type { ModelCallFailure } from "./model-call-error.ts";
 import type { ProviderRequest } from "./provider-request.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
-/** The company of a call, and the texts that its error must not hold. */
+/** The provider of a call, and the scrubber of its error. */
 export interface CalledProvider {
   readonly provider: AgentProvider;
   /** The setting that holds the key. */
   readonly keySetting: string;
-  /** Removes the key from the provider's words; null where there is no key. */
+  /** Removes the key from the provider's message; null without a key. */
   readonly scrubber: Scrubber | null;
 }
 
-/** An answer with an error status, with the provider's words for those who branch on them. */
+/** An answer with an error status. It has the provider's code and message, by which callers decide. */
 export class ModelStatusError extends ModelCallError {
   /** The provider's code; null without one. */
   readonly providerCode: string | null;
-  /** The provider's message without the key, as much as `WORDS_CHARS_MAX`. */
+  /** The provider's message without the key, at most `WORDS_CHARS_MAX` characters. */
   readonly words: string;
 
   constructor(message: string, failure: ModelCallFailure, said: ProviderWords) {
@@ -36,20 +36,21 @@ interface ProviderWords {
   readonly words: string;
 }
 
-/** The characters of a provider's words that are read and shown. */
+/** The characters of a provider's message that are read and shown. */
 const WORDS_CHARS_MAX = 2_000;
 const SHOWN_CHARS_MAX = 200;
 
-/** Transient client errors, besides the timeout 408. */
+/** Client errors that may pass, besides the timeout 408. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([409, 425]);
 
 /**
- * Timeouts, including those of gateways before a provider: a model may have written until then. Answers with
- * other error statuses cost nothing. If a provider bills them, the operator pays.
+ * Timeouts, including those of proxies in front of a provider: the model may have written until then.
+ * Answers with other error statuses are taken to cost nothing. The operator pays when a provider bills
+ * them.
  */
 const TIMEOUT_STATUSES: ReadonlySet<number> = new Set([408, 504, 524]);
 
-/** Errors that would come again at any time. */
+/** Errors that would occur again at any time. */
 const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
   "INVALID_URL",
   "INVALID_REQUEST",
@@ -57,7 +58,7 @@ const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
   "RESPONSE_TOO_LARGE",
 ]);
 
-/** The error of a call, from what the SDK threw and what happened in the exchange. */
+/** The error of a call, from the SDK's error and the state of the exchange. */
 export async function toModelCallError(
   error: unknown,
   exchange: ProviderRequest,
@@ -65,7 +66,7 @@ export async function toModelCallError(
 ): Promise<ModelCallError> {
   if (exchange.error !== null) return fromTransport(exchange.error, called);
   if (exchange.response === null) {
-    // The SDK refused the question itself, so that nothing was sent.
+    // The SDK refused the question itself, so nothing was sent.
     return failed(called, "AGENT_REFUSED", "The AI SDK can't ask this question", { status: null });
   }
   const { status } = exchange.response;
@@ -92,7 +93,10 @@ function fromTransport(error: HttpClientError, called: CalledProvider): ModelCal
   return failed(called, "AGENT_UNAVAILABLE", describe(error, provider), failure);
 }
 
-/** Leaves out the client's words: they name the host, which may be a private one of the operator. */
+/**
+ * The message omits the HTTP client's text, which names the host: the host may be a private one of the
+ * operator.
+ */
 function describe({ code, sent }: HttpClientError, provider: AgentProvider): string {
   if (code === "RESPONSE_TOO_LARGE") {
     return `The AI provider ${provider} answered more than can be taken`;
@@ -102,7 +106,7 @@ function describe({ code, sent }: HttpClientError, provider: AgentProvider): str
   return `The AI provider ${provider} can't be reached (${code})`;
 }
 
-/** No answer came in time. */
+/** The error for an answer that did not come in time. */
 export function timedOut(provider: AgentProvider): ModelCallError {
   const message = `The AI provider ${provider} did not answer in time.`;
   return new ModelCallError(message, {
@@ -130,12 +134,12 @@ function fromStatus(
   return new ModelStatusError(message, failure, said);
 }
 
-/** Nothing follows the cut, so that the scrubber finds the beginning of a secret there. */
+/** The cut text ends without a mark, so that the scrubber finds the beginning of a secret at the end. */
 function cutWords(words: string): string {
   return words.slice(0, SHOWN_CHARS_MAX).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** Judges an answer; `explained` replaces the provider's words, which may repeat what it was sent. */
+/** Judges an error status. `explained` replaces the provider's message, which may repeat what was sent. */
 function judge(
   status: number,
   said: ProviderWords,
@@ -150,7 +154,8 @@ function judge(
     return { code: "AGENT_REFUSED", retryable: false, explained };
   }
   if (status === 429) {
-    // A spent account does not recover within minutes. Either answer names the operator's organization.
+    // An account without credit does not recover within minutes. Both answers name the operator's
+    // organization.
     const isSpent = said.code === "insufficient_quota";
     const explained = isSpent
       ? "the account of this installation is used up."
@@ -180,7 +185,7 @@ function failed(
   return new ModelCallError(`${message}.`, failure, options);
 }
 
-/** The SDK has the provider's message only if the body was as described. */
+/** The SDK has the provider's message only when the body has the documented form. */
 async function readWords(error: unknown, { scrubber }: CalledProvider): Promise<ProviderWords> {
   if (!APICallError.isInstance(error) || error.data === undefined) return { code: null, words: "" };
   const text = storableText(error.message);
@@ -191,7 +196,7 @@ async function readWords(error: unknown, { scrubber }: CalledProvider): Promise<
   return { code: readCode(error.data), words };
 }
 
-/** `error.code` of OpenAI's body, `error.type` of Anthropic's. */
+/** The error code: `error.code` in OpenAI's body, `error.type` in Anthropic's. */
 function readCode(data: unknown): string | null {
   const error: unknown = member(data, "error");
   const code = member(error, "code") ?? member(error, "type");

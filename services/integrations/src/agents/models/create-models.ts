@@ -17,48 +17,48 @@ import { createOpenAiModel } from "./openai.ts";
 import type { OpenAiApi } from "./openai.ts";
 import type { ProviderModel } from "./provider-model.ts";
 
-/** What the operator set for one provider. */
+/** The operator's settings of one provider. */
 export interface OfferedModel {
-  /** Undefined where agents of the provider can't be asked. */
+  /** The provider's key; undefined when its agents can't be asked. */
   readonly apiKey?: string | undefined;
-  /** The provider itself, or a server compatible with it; may be private and without TLS. */
+  /** The address of the provider or of a compatible server; may be private and without TLS. */
   readonly baseUrl: string;
   readonly model: string;
 }
 
-/** What is needed to ask models. */
+/** The dependencies of the models. */
 export interface ModelsOptions {
   readonly openai: OfferedModel & { readonly api: OpenAiApi };
   readonly anthropic: OfferedModel;
   readonly dnsServers?: readonly string[] | undefined;
   readonly nat64Prefixes?: readonly string[] | undefined;
-  /** Logs what only the operator can fix. */
+  /** Logs faults that only the operator can fix. */
   readonly logger: Logger;
-  /** Makes the spans of requests whose trace is recorded. */
+  /** Makes the spans of recorded traces. */
   tracer?: Tracer | undefined;
 }
 
 /** The models of the installation, and the connections to them. */
 export interface OpenModels extends Models {
-  /** Refuses new questions and waits for those under way. */
+  /** Refuses new questions and waits for those that were sent. */
   close(): Promise<void>;
 }
 
 const KEY_SETTINGS = { openai: "OPENAI_API_KEY", anthropic: "ANTHROPIC_API_KEY" } as const;
 
 /**
- * Requests to a provider under way. Beyond this questions wait, and their whole timeout goes on, while that
- * of their exchange begins with a place. One company has at most half of the places. Nothing was sent yet, so
- * nobody pays.
+ * The limit of concurrent requests to a provider; further questions wait for a place. The timeout of an
+ * exchange starts with its place, that of the whole question includes the wait. One company has at most
+ * half of the places. A waiting question costs nothing, because nothing was sent.
  */
 const CALLS_UNDER_WAY = { perTenant: 128, total: 256 } as const;
 
-/** Opens nothing yet; connections come with questions. */
+/** Creates the models. Connections open with the first questions. */
 export function createModels(options: ModelsOptions): OpenModels {
   const { dnsServers, nat64Prefixes, tracer } = options;
-  // The operator sets the hosts: no tenant names one.
+  // The operator sets the hosts, and no tenant can name one, so private addresses are allowed.
   const client = createSafeHttpClient({ allowPrivate: true, dnsServers, nat64Prefixes, tracer });
-  // A provider that hangs does not take places from the other.
+  // Each provider has its own places, so a provider that hangs does not delay the other.
   const turns = { openai: new Turns(CALLS_UNDER_WAY), anthropic: new Turns(CALLS_UNDER_WAY) };
   const rooms = new AnswerRooms();
   const models = openProviders(options);
@@ -143,7 +143,7 @@ function openProviders({
   };
 }
 
-/** The operator has to set something before agents of the provider can be asked. */
+/** The error for a provider whose key the operator has not set. */
 export function notConfigured(provider: AgentProvider): ModelCallError {
   const message = `Agents of the provider ${provider} can't be asked: ${KEY_SETTINGS[provider]} is not set.`;
   return new ModelCallError(message, {
@@ -155,7 +155,7 @@ export function notConfigured(provider: AgentProvider): ModelCallError {
   });
 }
 
-/** Other questions held all places until the timeout. */
+/** The error for a question that waited for a place until its timeout. */
 function noPlace(provider: AgentProvider): ModelCallError {
   const message = `Too many questions to AI providers were under way to ask ${provider} in time.`;
   return new ModelCallError(message, {
@@ -167,7 +167,10 @@ function noPlace(provider: AgentProvider): ModelCallError {
   });
 }
 
-/** One timeout for all of the work, which ends it with `late`; the caller's signal ends it too. */
+/**
+ * Limits all of the work by one timeout, which ends it with the error of `late`. The caller's signal
+ * ends the work too.
+ */
 async function withinTime<T>(
   { signal, timeoutMs, late }: { signal: AbortSignal; timeoutMs: number; late: ModelCallError },
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,8 +1,8 @@
 import type { AgentProvider, AgentUsage } from "../../domain/agent.ts";
 
 /**
- * NOT_CONFIGURED (no key), AGENT_RATE_LIMITED (the provider's 429), AGENT_TIMEOUT,
- * AGENT_UNAVAILABLE (5xx, redirects, transport, an answer that is none), AGENT_REFUSED (other 4xx, 401 included).
+ * NOT_CONFIGURED (no key), AGENT_RATE_LIMITED (the provider's 429), AGENT_TIMEOUT, AGENT_UNAVAILABLE
+ * (5xx, redirects, transport errors, malformed answers), AGENT_REFUSED (other 4xx, 401 included).
  */
 export const MODEL_CALL_CODES = [
   "NOT_CONFIGURED",
@@ -12,23 +12,23 @@ export const MODEL_CALL_CODES = [
   "AGENT_REFUSED",
 ] as const;
 
-/** What kept a provider from answering. */
+/** The reason why a provider gave no answer. */
 export interface ModelCallFailure {
   readonly provider: AgentProvider;
   readonly code: (typeof MODEL_CALL_CODES)[number];
   /** The provider's HTTP status; null when there was none. */
   readonly status: number | null;
-  /** Another attempt may go well. */
+  /** Whether another attempt may succeed. */
   readonly retryable: boolean;
-  /** The provider may have worked on what it was sent, and nobody tells what that cost. */
+  /** Whether the provider may have worked on the request without reporting the cost. */
   readonly mayHaveCost: boolean;
-  /** What attempts before this one have used; absent: nothing. */
+  /** The usage of earlier attempts; absent when there was none. */
   readonly usage?: AgentUsage | undefined;
-  /** The provider asked for this pause, in milliseconds. */
+  /** The pause that the provider asked for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** There is no answer of the model. The message never holds the key. */
+/** A model gave no answer. The message never contains the key. */
 export class ModelCallError extends Error {
   override readonly name = "ModelCallError";
   readonly failure: ModelCallFailure;

@@ -5,12 +5,12 @@ import { ModelCallError } from "./model-call-error.ts";
 
 /** Logs faults that only the operator can fix, once for each until the provider has answered again. */
 export interface ModelFaults {
-  /** Ignores errors of other kinds. */
+  /** Logs a fault; errors of other kinds are ignored. */
   note(provider: AgentProvider, error: unknown): void;
   passed(provider: AgentProvider): void;
 }
 
-/** Remembers, in this process, the faults that were logged. */
+/** A log that remembers, in this process, which faults it has logged. */
 export function createModelFaults(logger: Logger): ModelFaults {
   const told = new Map<AgentProvider, string>();
   return {
@@ -20,7 +20,7 @@ export function createModelFaults(logger: Logger): ModelFaults {
       if (setting === null || told.get(provider) === setting) return;
       told.set(provider, setting);
       const { status } = error.failure;
-      // Callers are not told which host it is; the HTTP client's error names it and no more.
+      // The cause names the host, which callers must not see; the log may have it.
       const { cause: err } = error;
       logger.error(
         { provider, setting, status, err },
@@ -34,7 +34,7 @@ export function createModelFaults(logger: Logger): ModelFaults {
   };
 }
 
-/** The setting that is at fault; null where none is. */
+/** The setting that causes the error; null without one. */
 function findSetting(provider: AgentProvider, error: ModelCallError): string | null {
   const prefix = provider.toUpperCase();
   const { status, code, mayHaveCost } = error.failure;
@@ -43,7 +43,7 @@ function findSetting(provider: AgentProvider, error: ModelCallError): string | n
     return isUnreached ? `${prefix}_BASE_URL` : null;
   }
   const { failure, providerCode } = error;
-  // Not 403: gateways also refuse prompts with it.
+  // A 403 proves nothing: proxies refuse prompts with it as well.
   if (status === 401) return `${prefix}_API_KEY`;
   if (status === 429 && !failure.retryable) return `${prefix}_API_KEY`;
   if (status === 404) {

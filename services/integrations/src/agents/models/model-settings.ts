@@ -13,7 +13,7 @@ const settings = serviceSettings(SETTINGS, "OPENAI_MODEL", "ANTHROPIC_MODEL").pi
   ANTHROPIC_MODEL: true,
 });
 
-/** Which models there are, without how the network is. */
+/** The settings of the models, without those of the network. */
 export type ModelSettings = Pick<ModelsOptions, "openai" | "anthropic">;
 
 /** The models of an installation, from its settings. */
@@ -33,7 +33,7 @@ export function toModelSettings(values: z.output<typeof settings>): ModelSetting
   };
 }
 
-/** Those of an installation where nothing is set: named, but without a key. */
+/** The models of an installation without settings: named, but without a key. */
 export function defaultModelSettings(): ModelSettings {
   return toModelSettings(parseConfig(settings, {}));
 }

@@ -7,36 +7,39 @@ export interface ModelMessage {
   readonly text: string;
 }
 
-/** What a model is asked. */
+/** A question to a model. */
 export interface ModelQuestion {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly temperature: number;
   readonly maxTokens: number;
-  /** Handed to the provider's structured mode where it fits; null: the answer is text. */
+  /**
+   * The schema of the answer, passed to the provider's structured mode where possible; null for an
+   * answer that is text.
+   */
   readonly outputSchema: Readonly<Record<string, unknown>> | null;
 }
 
-/** For whom, and how long. */
+/** The company of a question, and its time limits. */
 export interface AskOptions {
   readonly companyId: string;
   /** W3C trace context of the question. */
   readonly traceparent?: string | undefined;
   readonly signal: AbortSignal;
-  /** Of this exchange with the provider, from when there is a place for it. */
+  /** The limit of the exchange with the provider, which starts when there is a place for it. */
   readonly timeoutMs: number;
-  /** Of the wait for a place and the exchange together. */
+  /** The limit of the wait for a place and the exchange together. */
   readonly leftMs: number;
-  /** Called when a request goes out; again when another one takes its place, as the first was refused. */
+  /** Called when a request is sent; called again when a second request replaces a refused first one. */
   readonly onSent: () => void;
 }
 
-/** What a model answered. */
+/** The answer of a model. */
 export interface ModelAnswer {
   readonly text: string;
   readonly finishReason: FinishReason;
   readonly usage: AgentUsage;
-  /** Settings that the model does not know and was not sent, for people. */
+  /** Warnings about settings that the model does not know and did not get, for people. */
   readonly warnings: readonly string[];
 }
 
@@ -44,14 +47,14 @@ export interface ModelAnswer {
 export interface Models {
   /** The one model of a provider (D43). */
   modelOf(provider: AgentProvider): string;
-  /** The setting that is missing to ask this provider; null when it can be asked. */
+  /** The setting that is missing for questions to this provider; null when nothing is. */
   missingSetting(provider: AgentProvider): string | null;
-  /** Core agents use the default provider, or the only one whose key is set. */
+  /** The provider of core agents: the default one, or the only one whose key is set. */
   coreProvider(): AgentProvider;
   /**
-   * Asks once; retrying is the caller's business.
+   * Asks once, without a retry.
    *
-   * @throws ModelCallError when there is no answer, and the signal's reason when that has ended it
+   * @throws ModelCallError when there is no answer; the signal's reason when the call was aborted
    */
   ask(provider: AgentProvider, question: ModelQuestion, exchange: AskOptions): Promise<ModelAnswer>;
 }

@@ -11,15 +11,16 @@ import { openAiSchemaMode } from "./strict-schema.ts";
 import type { OpenAiSchemaMode } from "./strict-schema.ts";
 import { withoutSchemaIfRefused } from "./without-schema.ts";
 
-/** The two APIs by which OpenAI, and servers compatible with it, are asked; `auto` finds out. */
+/** The two APIs of OpenAI and compatible servers; `auto` chooses one. */
 export const OPENAI_APIS = ["auto", "responses", "chat"] as const;
 export type OpenAiApi = (typeof OPENAI_APIS)[number];
 
 type Route = Exclude<OpenAiApi, "auto">;
 
 /**
- * Asks OpenAI itself by the Responses API. Compatible servers are asked by Chat Completions, which nearly all
- * of them have. If they answer 404 to it, and not because of the model, they are asked by Responses.
+ * Asks OpenAI itself by the Responses API, and compatible servers by Chat Completions, which nearly all
+ * of them have. A server that answers 404 to Chat Completions, and not because of the model, is asked
+ * by Responses.
  */
 export function createOpenAiModel(settings: ProviderSettings, api: OpenAiApi): ProviderModel {
   const { model } = settings;
@@ -58,8 +59,8 @@ export function createOpenAiModel(settings: ProviderSettings, api: OpenAiApi): P
 }
 
 /**
- * The classes themselves are used: the package's main module reads the environment, and fails at an empty
- * address there.
+ * The package's main module reads the environment on import and fails at an empty address there, so the
+ * classes are imported directly.
  */
 function createSdkModel(
   { apiKey, baseUrl, model }: ProviderSettings,
@@ -77,7 +78,7 @@ function createSdkModel(
     : new OpenAIResponsesLanguageModel(model, config);
 }
 
-/** A server that knows neither route says so for the first one. */
+/** When the server knows neither route, the error of the first one is thrown. */
 async function askByOther(asking: Promise<ModelAnswer>, first: unknown): Promise<ModelAnswer> {
   try {
     return await asking;
@@ -91,7 +92,7 @@ function isOpenAiItself(baseUrl: string): boolean {
   return /(?:^|\.)openai\.com$/.test(URL.parse(baseUrl)?.hostname ?? "");
 }
 
-/** A 404 that is about the model comes from a route that the server knows. */
+/** A 404 about the model comes from a route that the server knows. */
 function isUnknownRoute(error: unknown, model: string): boolean {
   return (
     error instanceof ModelStatusError &&
@@ -102,8 +103,8 @@ function isUnknownRoute(error: unknown, model: string): boolean {
 }
 
 /**
- * Models that can work without reasoning take a temperature only then, and their token limit is that of the
- * answer. Other models reason by the provider's defaults.
+ * Whether a model can work without reasoning. Only then such a model takes a temperature, and its token
+ * limit is that of the answer. Other models reason by the provider's defaults.
  */
 function canStopReasoning(model: string): boolean {
   const undated = model.replace(/-\d{4}-\d{2}-\d{2}$/, "");
@@ -117,7 +118,8 @@ function canStopReasoning(model: string): boolean {
 }
 
 /**
- * OpenAI may store questions of either API, and is told not to. Chat Completions elsewhere know no `store`.
+ * OpenAI may store questions of either API, so `store` is false. Chat Completions of other servers do
+ * not know `store`.
  */
 function toFormat(
   { outputSchema }: ModelQuestion,

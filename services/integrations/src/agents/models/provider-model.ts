@@ -1,19 +1,19 @@
 import type { ModelCall } from "./ask-once.ts";
 import type { ModelAnswer, ModelQuestion } from "./model.ts";
 
-/** Makes one HTTP request of a call, within the time and the limits of the exchange that it belongs to. */
+/** Makes one HTTP request of a call, within the time and the limits of its exchange. */
 export type SendCall = (call: Pick<ModelCall, "createModel" | "options">) => Promise<ModelAnswer>;
 
-/** One provider's model, and how it is asked. */
+/** The model of one provider, and the form of its requests. */
 export interface ProviderModel {
-  /** Makes as many requests as it takes to find how the server wants to be asked. */
+  /** Asks the model, with as many requests as it takes to find the form that the server accepts. */
   ask(question: ModelQuestion, send: SendCall): Promise<ModelAnswer>;
 }
 
-/** Where a provider is, and which model of it is asked. */
+/** The address of a provider, and the model to ask. */
 export interface ProviderSettings {
   readonly apiKey: string;
-  /** Without a slash at the end. */
+  /** The base URL without a trailing slash. */
   readonly baseUrl: string;
   readonly model: string;
 }

@@ -2,35 +2,35 @@ import { HttpClientError } from "@workflow/http-client";
 import type { HttpRequester, SafeResponse } from "@workflow/http-client";
 import type { AnswerRoom } from "../../provider-http/answer-room.ts";
 
-/** One request to a provider, in the form that the AI SDK wants to make it. */
+/** One request to a provider, as the AI SDK makes it. */
 export interface ProviderRequest {
-  /** Sends it through the guarded client; redirects are answers like any other. */
+  /** Sends the request through the guarded client; redirects are answers like any other. */
   readonly fetch: typeof fetch;
-  /** What the HTTP client said when there was no answer. */
+  /** The HTTP client's error when there was no answer. */
   readonly error: HttpClientError | null;
-  /** Status and headers of the answer; null as long as there is none. */
+  /** Status and headers of the answer; null without an answer. */
   readonly response: Pick<SafeResponse, "status" | "headers"> | null;
 }
 
-/** How the request is made. */
+/** The options of a request. */
 export interface ProviderRequestOptions {
   readonly client: HttpRequester;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Called when the request goes out. */
+  /** Called when the request is sent. */
   readonly onSent: () => void;
-  /** Where the answer's bytes are counted. */
+  /** Reserves memory for the answer's bytes. */
   readonly room: AnswerRoom;
 }
 
-/** What an answer's body has at most: the raw output's 1 MiB, escaped, and what stands around it. */
+/** The limit of an answer's body: the raw output's 1 MiB, escaped, and the envelope. */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Statuses that the Fetch standard allows a response to have, and those without a body. */
 const STATUS = { min: 200, max: 599 } as const;
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Prepares one request; `fetch` is to be called once. */
+/** Prepares one request; call `fetch` once. */
 export function openProviderRequest(options: ProviderRequestOptions): ProviderRequest {
   const exchange: { -readonly [Key in keyof ProviderRequest]: ProviderRequest[Key] } = {
     error: null,
@@ -58,7 +58,7 @@ function send(
     throw new HttpClientError("INVALID_REQUEST", "The request to the AI provider has no text.");
   }
   const headers = Object.fromEntries(new Headers(init.headers));
-  // It would tell the version of the runtime.
+  // The header would reveal the version of the runtime.
   delete headers["user-agent"];
   onSent();
   return client.request(

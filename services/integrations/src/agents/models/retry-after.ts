@@ -1,9 +1,9 @@
-/** Longer waits are taken for a day: a time far ahead is a mistake, and no date can hold any number. */
+/** Longer waits count as a day: a time far ahead is a mistake, and dates have a limit. */
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
 
 /**
- * The pause that an answer asks for, in milliseconds: `retry-after-ms`, as OpenAI has it, else `retry-after`
- * in seconds or as an HTTP date (RFC 9110, section 10.2.3); undefined where it asks for none.
+ * The pause that an answer asks for, in milliseconds: OpenAI's `retry-after-ms`, else `retry-after` in
+ * seconds or as an HTTP date (RFC 9110, section 10.2.3). Undefined without either.
  */
 export function readRetryAfter(
   headers: Readonly<Record<string, string | readonly string[]>>,

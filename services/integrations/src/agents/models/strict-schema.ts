@@ -3,7 +3,7 @@ import type { ModelQuestion } from "./model.ts";
 
 type Schema = NonNullable<ModelQuestion["outputSchema"]>;
 
-/** How a schema is given to OpenAI; null: only in the prompt. */
+/** How OpenAI gets a schema; null when the schema is only in the prompt. */
 export type OpenAiSchemaMode = "strict" | "loose" | null;
 
 /** Keywords of the strict subset (OpenAI, Structured Outputs, "Supported schemas"). */
@@ -43,7 +43,7 @@ const STRICT_FORMATS: ReadonlySet<unknown> = new Set([
   "uuid",
 ]);
 
-/** The subset's own limits: nesting, properties in all, values of all enums, characters of all names. */
+/** The limits of the subset: nesting, all properties, values of all enums, characters of all names. */
 const LIMITS = { levels: 10, properties: 5_000, enumValues: 1_000, nameChars: 120_000 } as const;
 
 interface Counts {
@@ -53,8 +53,8 @@ interface Counts {
 }
 
 /**
- * Strict where the schema lies in the subset by which OpenAI decodes. Else loose, which asks for JSON and
- * promises nothing. A root that is no object is possible in neither mode.
+ * `strict` for a schema within the subset by which OpenAI decodes. `loose` asks for JSON and promises
+ * nothing more. Neither mode allows a root that is no object.
  */
 export function openAiSchemaMode(schema: Schema): OpenAiSchemaMode {
   if (schema["type"] !== "object" || hasMember(schema, "propertyNames", LEVELS_MAX)) return null;
@@ -69,10 +69,10 @@ export function openAiSchemaMode(schema: Schema): OpenAiSchemaMode {
   return fits ? "strict" : "loose";
 }
 
-/** Deeper schemas are not taken by `compileJsonSchema`. */
+/** `compileJsonSchema` refuses deeper schemas. */
 const LEVELS_MAX = 64;
 
-/** The SDK throws at some schemas of names, so none is handed over. */
+/** The SDK throws at some schemas with a member of this name, so such a schema is not passed. */
 function hasMember(value: unknown, name: string, levels: number): boolean {
   if (typeof value !== "object" || value === null || levels === 0) return false;
   if (Object.hasOwn(value, name)) return true;
@@ -102,10 +102,10 @@ function fitsStrict(node: unknown, level: number, counts: Counts): boolean {
   );
 }
 
-/** RE2, which validates the answer, has no lookaround either; OpenAI answers 400. */
+/** OpenAI answers 400 to lookarounds. RE2, which validates the answer, has none either. */
 const LOOKAROUND = /\(\?<?[=!]/;
 
-/** All properties are required and there are no others. */
+/** Whether all properties are required and no others are allowed. */
 function fitsStrictObject(
   { properties = {}, required = [], additionalProperties }: Schema,
   level: number,

@@ -12,10 +12,10 @@ const WARNING =
   "The provider does not take the output schema in its structured mode; the prompt alone asked for it.";
 
 /**
- * Asks with the schema in the provider's structured mode, or without it where the provider refuses it.
- * Providers accept less than they document, and compatible servers still less.
+ * Asks with the schema in the provider's structured mode, and without it when the provider refuses the
+ * schema. Providers accept less than they document, and compatible servers still less.
  *
- * @param ask gets whether the schema may be handed over
+ * @param ask gets whether to pass the schema
  */
 export async function withoutSchemaIfRefused(
   hasSchema: boolean,

@@ -17,20 +17,21 @@ function readText(name: string): string {
   return readFileSync(new URL(name, import.meta.url), "utf8").trim();
 }
 
-/** What is asked, before it is written down. */
+/** The parts of a question before they are formatted. */
 interface Parts {
   readonly blocks: readonly Block[];
-  /** What is said of the answer's form; null: nothing. */
+  /** The rule for the answer's form; null without one. */
   readonly answerRule: string | null;
   readonly outputSchema: ComposedPrompt["outputSchema"];
 }
 
 /**
- * What a model is told when an agent is asked. Nothing of the input or of the user's message is in the system
- * prompt; in the user's turn each stands between delimiters that it can't close. Templates are left as they are.
+ * Composes the first messages to a model. The system prompt contains nothing of the input or the user's
+ * message. The user's turn contains each of them between delimiters that they can't close. Templates
+ * are not resolved.
  *
- * @param makeCode what the delimiters hold; random where it is not given
- * @throws AgentInputError when the input is not what the agent takes
+ * @param makeCode makes the code in the delimiters; random by default
+ * @throws AgentInputError when the agent does not take the input
  */
 export function composePrompt(
   question: Pick<AgentQuestion, "agent" | "input" | "userMessage">,
@@ -41,7 +42,7 @@ export function composePrompt(
     ? partsOfCore(question)
     : partsOfCustom(question);
   const code = chooseCode(blocks, makeCode);
-  // The code comes last: providers keep what conversations have in common at their beginning.
+  // The code comes last, because providers cache the common beginning of prompts.
   const system = [agent.systemPrompt, answerRule, RULES.replace("{code}", () => code)];
   return {
     system: system.filter((part) => part !== null).join("\n\n"),
@@ -50,7 +51,7 @@ export function composePrompt(
   };
 }
 
-/** The schema is made from the input, so that it is handed over as the input is. */
+/** The schema depends on the input, so it stands in the user's turn as the input does. */
 function partsOfCore({ agent, input, userMessage }: PromptQuestion): Parts {
   const core = CORE_AGENTS.find(({ id }) => id === agent.id);
   if (core === undefined) throw new Error(`There is no core agent ${agent.id}`);
@@ -63,7 +64,7 @@ function partsOfCore({ agent, input, userMessage }: PromptQuestion): Parts {
   };
 }
 
-/** Prompt and schema are those of the agent's author. */
+/** The agent's author wrote prompt and schema, so both stand in the system prompt. */
 function partsOfCustom({ agent, input, userMessage }: PromptQuestion): Parts {
   const members = Object.entries(input);
   refuseTooMany(members);
@@ -81,7 +82,7 @@ function partsOfCustom({ agent, input, userMessage }: PromptQuestion): Parts {
 
 type PromptQuestion = Parameters<typeof composePrompt>[0];
 
-/** Members that an input may have: each costs its delimiters, which may be longer than itself. */
+/** The limit of an input's members. Each costs its delimiters, which may be longer than the member. */
 const MEMBERS_MAX = 200;
 const NAME_CHARS_MAX = 255;
 
@@ -106,7 +107,7 @@ function messageBlocks(userMessage: string | null): Block[] {
   return userMessage === null ? [] : [{ kind: "message", text: userMessage }];
 }
 
-/** It was checked when it was stored. */
+/** The schema was checked when it was stored. */
 function parseSchema(schemaJson: string, { id }: Agent): JsonObject {
   const schema: unknown = JSON.parse(schemaJson);
   if (isJsonObject(schema)) return schema;

@@ -6,16 +6,19 @@ export type MakeCode = () => string;
 /** A text that stands between delimiters. */
 export interface Block {
   readonly kind: "input" | "message" | "output-schema";
-  /** Of an input's member; absent elsewhere, and where the input as a whole is meant. */
+  /** The name of an input's member; absent for other blocks, and for the whole input. */
   readonly name?: string;
-  /** How to read the text; absent: as text. */
+  /** The form of the text; `text` by default. */
   readonly type?: "text" | "json";
   readonly text: string;
 }
 
 export const randomCode: MakeCode = () => randomBytes(16).toString("hex");
 
-/** A code that is nowhere in these blocks, in any case. One that is random never is, unless it was told. */
+/**
+ * A code that occurs in none of these blocks, in any case. A random code never occurs unless a block's
+ * author has seen it.
+ */
 export function chooseCode(blocks: readonly Block[], makeCode: MakeCode): string {
   for (;;) {
     const code = makeCode();
@@ -26,14 +29,14 @@ export function chooseCode(blocks: readonly Block[], makeCode: MakeCode): string
   }
 }
 
-/** The block between its delimiters, each on a line of its own; the text as it is. */
+/** The block between its delimiters, each on its own line; the text is unchanged. */
 export function delimit({ kind, name, type, text }: Block, code: string): string {
   const named = name === undefined ? "" : ` name=${quote(name)}`;
   const typed = type === undefined ? "" : ` type="${type}"`;
   return `<${kind}-${code}${named}${typed}>\n${wellFormed(text)}\n</${kind}-${code}>`;
 }
 
-/** A JSON string that holds no markup and no line break, so that a name stays a name. */
+/** A name as a JSON string without markup and line breaks, so that it cannot act as anything but a name. */
 export function quote(name: string): string {
   return JSON.stringify(wellFormed(name)).replaceAll(/[<>&\p{C}\p{Zl}\p{Zp}]/gu, escapeUnits);
 }
@@ -43,7 +46,10 @@ function escapeUnits(char: string): string {
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
 
-/** Neither can come out of a caller's JSON (D2); providers would refuse the question. */
+/**
+ * Replaces characters for which providers would refuse the question. JSON of callers cannot contain
+ * them (D2).
+ */
 function wellFormed(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\u{fffd}");
 }

@@ -5,12 +5,12 @@ import type { OutgoingMessage } from "../delivery.ts";
 import { toMail } from "../to-mail.ts";
 import type { Mailer } from "./mailer.ts";
 
-/** Google recommends its upload address for anything above 5 MB. */
+/** Google recommends its upload address above 5 MB. */
 const RAW_CHARS_MAX = 5_000_000;
 
 /**
- * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/send. A message that is
- * sent again has the same Message-ID, by which mail readers show it once.
+ * https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/send. A repeated
+ * message has the same Message-ID, so mail readers show it once.
  */
 export const googleMail: Mailer = {
   action: "google-mail.sendMessage",
@@ -33,7 +33,7 @@ export const googleMail: Mailer = {
   },
 };
 
-/** A message by RFC 5322. Gmail reads the recipients from its headers, and sends none of Bcc on. */
+/** A message by RFC 5322. Gmail takes the recipients from its headers, and removes Bcc. */
 function compose(message: OutgoingMessage): Promise<Buffer> {
   const bcc = message.bcc.map(({ name, wireAddress }: MailAddress) => ({
     name,

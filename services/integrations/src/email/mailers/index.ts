@@ -3,7 +3,7 @@ import type { Mailer } from "./mailer.ts";
 import { resend } from "./resend.ts";
 import { sendgrid } from "./sendgrid.ts";
 
-/** Providers through whose connections e-mail goes, by their ids. */
+/** Providers whose connections can send e-mail, by their ids. */
 export const MAILERS: ReadonlyMap<string, Mailer> = new Map([
   ["resend", resend],
   ["sendgrid", sendgrid],

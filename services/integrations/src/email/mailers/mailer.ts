@@ -1,14 +1,14 @@
 import type { ProviderAnswer, RequestParts } from "@workflow/catalog";
 import type { OutgoingMessage } from "../delivery.ts";
 
-/** How one provider takes e-mail. */
+/** The requests by which one provider sends e-mail. */
 export interface Mailer {
-  /** The action of the catalog whose place the call has: `resend.sendEmail`. */
+  /** The catalog's action that the call replaces: `resend.sendEmail`. */
   readonly action: string;
-  /** Whether a message has to say whom it is from; else the provider knows the account's own address. */
+  /** Whether a message must name its sender; otherwise the provider uses the account's own address. */
   readonly needsSender: boolean;
-  /** The request, from what the catalog says of the action. */
+  /** Builds the request from the parts that the catalog's action has made. */
   build(parts: RequestParts, message: OutgoingMessage): RequestParts | Promise<RequestParts>;
-  /** The provider's id of a message that it took; null when it says none. */
+  /** The provider's id of an accepted message; null without one. */
   readMessageId(answer: ProviderAnswer): string | null;
 }

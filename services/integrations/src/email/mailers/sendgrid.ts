@@ -3,8 +3,8 @@ import type { OutgoingMessage } from "../delivery.ts";
 import type { Mailer } from "./mailer.ts";
 
 /**
- * https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send. There are no idempotency keys: a
- * message that is sent again has the same Message-ID, by which mail readers show it once.
+ * https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send. SendGrid has no idempotency
+ * keys. A repeated message has the same Message-ID, so mail readers show it once.
  */
 export const sendgrid: Mailer = {
   action: "sendgrid.sendMail",
@@ -33,7 +33,7 @@ export const sendgrid: Mailer = {
             attachments: attachments.map(({ filename, contentType, content: bytes }) => ({
               content: bytes.toString("base64"),
               filename,
-              // Parameters are refused here.
+              // SendGrid refuses a media type with parameters.
               ...(contentType === undefined ? {} : { type: contentType.split(";")[0]?.trim() }),
               disposition: "attachment",
             })),
@@ -44,7 +44,7 @@ export const sendgrid: Mailer = {
   readMessageId: ({ headers }) => headers["x-message-id"] ?? null,
 };
 
-/** An address may stand in one of the lists only, and once; the first counts. */
+/** SendGrid allows an address once, in one of the lists; the first occurrence counts. */
 function recipientsFor({ to, cc, bcc }: OutgoingMessage) {
   const seen = new Set<string>();
   const firsts = (list: readonly MailAddress[]) =>

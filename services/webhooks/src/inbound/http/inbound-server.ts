@@ -18,11 +18,11 @@ import { expectedBytes, readBody } from "./read-body.ts";
 import { errorHeaders, toErrorAnswer, writeAnswer } from "./write-answer.ts";
 
 const ROOT = "/webhooks/";
-/** The time for room and for reading the body. A body of 1 MiB takes 8 s at 1 Mbit/s. */
+/** The time for acquiring room and reading the body. A body of 1 MiB takes 8 s at 1 Mbit/s. */
 const BODY_TIMEOUT_MS = 12_000;
-/** More than a request waits for its runs. */
+/** Longer than a request waits for its runs. */
 const CLOSE_TIMEOUT_MS = 12_000;
-/** Bytes of bodies that are being read, or whose events are being stored and started. */
+/** The limit of bytes in bodies that are being read, or whose events are being stored and started. */
 const BODY_BYTES_IN_ALL = 128 * 1024 * 1024;
 const BODY_BYTES_PER_SENDER = 32 * 1024 * 1024;
 /** The memory of a request besides its body. */
@@ -33,7 +33,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 interface InboundServerOptions {
   /** `host:port`, port 0 for a free one. */
   address: string;
-  /** How long connections are accepted after the scope began to close, in milliseconds. */
+  /** The time for which connections are accepted after the scope began to close, in milliseconds. */
   stopDelayMs: number;
   tls: HttpTls | undefined;
   routes: ReadonlyMap<string, InboundRoute>;
@@ -42,7 +42,7 @@ interface InboundServerOptions {
 }
 
 /**
- * Serves the routes of inbound webhooks until the scope closes. Requests under way are answered first.
+ * Serves the routes of inbound webhooks until the scope closes. Current requests are answered first.
  *
  * @returns the address that it listens on
  * @throws Error when the address is taken
@@ -69,7 +69,7 @@ export async function startInboundServer(
   server.listen(port, host);
   await once(server, "listening");
   scope.defer(async () => {
-    // The next answers tell the gateways to go to another replica, before anything is cut.
+    // The next answers tell the gateways to use another replica, before any connection is cut.
     isLeaving = true;
     await delay(stopDelayMs);
     await close(server, connections);
@@ -100,7 +100,7 @@ async function serve(
     attributes: { "workflow.request.id": requestId },
   });
   const log = (status: number, error?: unknown): void => {
-    // The path stays out of the log: that of the custom route is a secret.
+    // The path is not logged, because that of the custom route is a secret.
     const known = routes.has(name) ? name : "unknown";
     span?.set({ "http.route": known, "http.response.status_code": status });
     span?.end(status >= 500 ? String(status) : undefined);
@@ -128,7 +128,7 @@ async function serve(
   }
 }
 
-/** Reads the body when there is room for it, and keeps the room until the request is answered. */
+/** Reads the body when there is room for it, and holds the room until the request is answered. */
 async function answerWithin(
   incoming: IncomingMessage,
   room: Turns,
@@ -208,17 +208,17 @@ function headersOf({ rawHeaders }: IncomingMessage): ReadonlyMap<string, readonl
 }
 
 /**
- * The tenant of the room: the senders of one address. A sender that stalls would else hold up all others on its
- * route.
+ * The tenant of the room: the senders of one address. Otherwise a stalled sender would block all others
+ * on its route.
  */
 function senderOf({ headers, socket }: IncomingMessage): string {
   const address = headers["x-forwarded-for"] ?? socket.remoteAddress ?? "";
   const text = String(address);
-  // Whoever has one IPv6 address has its whole network.
+  // A sender with one IPv6 address has its whole /64 network.
   return text.includes(":") ? text.split(":", 4).join(":") : text;
 }
 
-/** The id is made here when the gateway sent none, as in tests. */
+/** The request id; a new one when the gateway sent none, as in tests. */
 function requestIdOf({ headers }: IncomingMessage): string {
   const sent = headers["x-request-id"];
   return typeof sent === "string" && REQUEST_ID.test(sent) ? sent : newUuid();
@@ -244,7 +244,7 @@ function splitAddress(address: string): [string, number] {
   return [address.slice(0, at).replace(/^\[|\]$/g, ""), Number(address.slice(at + 1))];
 }
 
-/** Refuses what is not HTTP, or has a head that is too large or too slow. */
+/** Refuses a request that is not HTTP, or whose head is too large or too slow. */
 function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return;
   const isTooLarge = error.code === "HPE_HEADER_OVERFLOW";
@@ -258,7 +258,7 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   );
 }
 
-/** The open connections, each with the number of its requests under way. */
+/** The open connections, each with the number of its current requests. */
 type Connections = ReadonlyMap<Socket, { requests: number; isLast: boolean }>;
 
 function followConnections(server: Server, event: "connection" | "secureConnection"): Connections {

@@ -3,10 +3,10 @@ import { AppError } from "@workflow/errors";
 
 /** The longest body of an inbound webhook (D4). */
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Bytes of a longer body that are read and dropped, so that its sender gets to read the answer. */
+/** The bytes of a longer body that are read and dropped, so that its sender can read the answer. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The expected bytes of a body, by its head. */
+/** The expected bytes of a body, according to its head. */
 export function expectedBytes({ headers }: IncomingMessage): number {
   if (headers["transfer-encoding"] !== undefined) return BODY_BYTES_MAX;
   return Math.min(Number(headers["content-length"] ?? 0), BODY_BYTES_MAX);

@@ -43,7 +43,7 @@ export class AccountFinder {
     return this.#questionsTo(provider).ask(asked);
   }
 
-  /** Only providers with a route get here, so there are few of these. */
+  /** Only providers with a route have questions, so there are few queues. */
   #questionsTo(provider: string): Questions {
     const known = this.#questions.get(provider);
     if (known !== undefined) return known;
@@ -87,7 +87,10 @@ export class AccountFinder {
     }));
   }
 
-  /** A sender could name somebody's connection at the broker as its account. So the provider has to be the same. */
+  /**
+   * The provider must match, because a sender could name somebody's connection at the broker as its
+   * account.
+   */
   async #listByBroker(provider: string, accountId: string): Promise<Holder[]> {
     const name = parseBrokerAccount(accountId);
     if (name === null) return [];

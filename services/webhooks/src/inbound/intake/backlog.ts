@@ -4,9 +4,12 @@ import { AppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import { listFullCompanies } from "../../store/claim-inbound-events.ts";
 
-/** Most events of one company that wait for their runs. */
+/** The limit of a company's events that wait for their runs. */
 const EVENTS_PER_COMPANY_MAX = 10_000;
-/** Counting reads all waiting events. A company may exceed the limit by what arrives meanwhile. */
+/**
+ * The interval of counting, which reads all waiting events. A company may exceed the limit by the
+ * events that arrive meanwhile.
+ */
 const COUNT_INTERVAL_MS = 5_000;
 const RETRY_AFTER_MS = 30_000;
 

@@ -14,12 +14,12 @@ import { MessageStore } from "./message-store.ts";
 import { OutcomeWatch } from "./outcome-watch.ts";
 import { StartQueue } from "./start-queue.ts";
 
-/** How long a sender waits for the runs of a stored event. */
+/** The time that a sender waits for the runs of a stored event. */
 const RUNS_WAIT_MS = 5_000;
 const KEY_CHARS_MAX = 255;
 /**
- * Anybody can send requests that are refused. So many bytes of them are recorded per hour and provider, with their
- * rows.
+ * The limit of recorded bytes of refused requests, with their rows, per hour and provider: anybody can
+ * send them.
  */
 const REFUSED_BYTES_PER_PROVIDER = 64 * 1024 * 1024;
 const REFUSED_ROW_BYTES = 8 * 1024;
@@ -32,7 +32,7 @@ interface EventIntakeOptions {
   logger: Logger;
 }
 
-/** Takes messages in: finds the receivers, stores the events, and starts the runs. */
+/** Handles messages: finds the receivers, stores the events, and starts the runs. */
 export class EventIntake implements Intake {
   readonly #accounts: AccountFinder;
   readonly #backlog: Backlog;
@@ -78,13 +78,13 @@ export class EventIntake implements Intake {
     await this.#store.add({ key: null, events });
   }
 
-  /** Stops when everything that was accepted is done. */
+  /** Stops when all accepted messages are handled. */
   async stop(): Promise<void> {
     await this.#store.drain();
     await this.#starts.drain();
   }
 
-  /** Null when they cannot be found at the moment. */
+  /** The companies of a message; null when they cannot be found at the moment. */
   async #findCompanies({ provider, receivers }: InboundMessage): Promise<readonly string[] | null> {
     if ("companyIds" in receivers) return receivers.companyIds;
     try {

@@ -24,14 +24,14 @@ export interface StartableEvent {
   /** JSON text of an object. */
   triggerJson: string;
   requestId: string | null;
-  /** The trace context of its request. It is not stored, so an event that is taken up later has none. */
+  /** The trace context of the request. It is not stored, so an event that is handled later has none. */
   traceparent?: string | undefined;
   /** Tries, this one included. */
   attempts: number;
   createdAt: Date;
 }
 
-/** As many events as one call takes, and far fewer bytes. */
+/** The limits of one call: its maximum of events, and far fewer bytes than a message may have. */
 export const START_EVENTS_MAX = 100;
 export const START_BYTES_MAX = 8 * 1024 * 1024;
 /** Less than the lease of an event. */
@@ -40,10 +40,10 @@ const TRIES_MAX = 20;
 /** The runs service remembers started events for 8 days. */
 const AGE_MAX_MS = 7 * 24 * 60 * 60 * 1000;
 const RETRIES = { firstMs: 2_000, maxMs: 10 * 60 * 1000 } as const;
-/** The pause while other services are away. */
+/** The pause while another service is unavailable. */
 const AWAY_RETRY_MS = 5_000;
 const LIMITED_RETRY_MS = 15_000;
-/** Anybody can post to a path that no workflow waits for. So many bytes of that are kept per hour. */
+/** The limit of kept bytes per hour for paths without a waiting workflow: anybody can post to them. */
 const IGNORED_BYTES_PER_COMPANY = 64 * 1024 * 1024;
 
 /** Starts the runs of events and records the outcomes. */
@@ -60,8 +60,9 @@ export class EventStarter {
   }
 
   /**
-   * Starts the runs of at most 100 events, 8 MiB together, and returns how many each has started. Events whose runs
-   * could not be started are left for later. Never rejects: what was not recorded is done again.
+   * Starts the runs of at most 100 events, 8 MiB together, and returns the number of each event's runs.
+   * Events whose runs could not be started are left for later. It never rejects: an unrecorded outcome
+   * is repeated.
    */
   async start(events: readonly StartableEvent[]): Promise<ReadonlyMap<string, number>> {
     if (events.length === 0) return new Map();
@@ -93,7 +94,7 @@ export class EventStarter {
       }
       const half = Math.ceil(events.length / 2);
       if (half === events.length) return events.map((event) => tryAgain(event, message));
-      // One event may be the cause; it must not hold up the others.
+      // One event may be the cause of the failure and must not block the others.
       const first = await this.#settle(events.slice(0, half));
       return [...first, ...(await this.#settle(events.slice(half)))];
     }
@@ -124,7 +125,7 @@ export class EventStarter {
   }
 }
 
-/** A shared call has the ids of one event: of one whose trace is recorded, if there is any. */
+/** A shared call has the ids of one event, preferably of one whose trace is recorded. */
 function causeOf(
   events: readonly StartableEvent[],
 ): Pick<RpcCallOptions, "requestId" | "traceparent"> {
@@ -148,7 +149,10 @@ export function tryAgain(
   return { id, status: "received", error, retryInMs, countsAsTry: true };
 }
 
-/** Another try because another service is away. It does not count, but an event is not kept for ever. */
+/**
+ * Another try because another service is unavailable. The try does not count, but events are not kept
+ * for ever.
+ */
 export function postpone(
   { id, createdAt }: Pick<StartableEvent, "id" | "createdAt">,
   error: string,

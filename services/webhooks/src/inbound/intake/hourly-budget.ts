@@ -1,6 +1,6 @@
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Limits what each tenant may use per hour, in one process. */
+/** Limits the hourly use of each tenant, in one process. */
 export class HourlyBudget {
   readonly #perTenant: number;
   #used = new Map<string, number>();
@@ -10,7 +10,7 @@ export class HourlyBudget {
     this.#perTenant = perTenant;
   }
 
-  /** Uses an amount; false when so much is not left. */
+  /** Uses an amount; false when less is left. */
   take(tenant: string, amount: number): boolean {
     const now = Date.now();
     if (now >= this.#endsAt) {

@@ -1,2 +1,2 @@
-/** How long an event belongs to its process: longer than starting its runs may take. */
+/** The time for which an event belongs to its process: longer than starting its runs may take. */
 export const LEASE_SECONDS = 10;

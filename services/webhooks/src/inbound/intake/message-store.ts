@@ -7,7 +7,7 @@ import { LEASE_SECONDS } from "./lease.ts";
 
 const MESSAGES_MAX = 100;
 const BYTES_MAX = 4 * 1024 * 1024;
-/** Two, so that one travels to the database while the other is written there. */
+/** Two concurrent statements, so that one travels to the database while the other is executed. */
 const STATEMENTS_MAX = 2;
 
 /** Stores messages. Messages that arrive together share a statement. */
@@ -31,9 +31,9 @@ export class MessageStore {
   }
 
   /**
-   * Stores a message, unless its key is taken, and returns whether it did.
+   * Stores a message unless its key is taken. Returns whether it was stored.
    *
-   * @throws AppError UNAVAILABLE when the database is away
+   * @throws AppError UNAVAILABLE when the database is unavailable
    */
   async add(message: NewMessage): Promise<boolean> {
     try {

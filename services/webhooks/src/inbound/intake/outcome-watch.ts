@@ -16,8 +16,8 @@ interface Watcher {
 }
 
 /**
- * Waits for the outcome of the first message, on behalf of its repeats (D41), whichever process handles it. All
- * waiting repeats share one query.
+ * Waits for the outcome of the first message, on behalf of its repeats (D41), in whichever process it
+ * is handled. All waiting repeats share one query.
  */
 export class OutcomeWatch {
   readonly #database: Database;
@@ -30,7 +30,7 @@ export class OutcomeWatch {
     this.#logger = logger;
   }
 
-  /** The outcome of the message that has claimed the key, as far as it is known within `waitMs`. */
+  /** The outcome of the message that has claimed the key, as known within `waitMs`. */
   async find(key: MessageKey, waitMs: number): Promise<Accepted> {
     const eventIds = await listClaimed(this.#database, key);
     if (eventIds.length === 0) return { eventId: null, workflowsTriggered: 0 };

@@ -18,7 +18,7 @@ export class StartQueue {
       tenantOf: ({ event }) => event.companyId,
       batchesMax: CALLS_MAX,
       handle: answerTogether(async (waiting) => {
-        // Events whose sender has gone are left to the sweeper, after their lease has ended.
+        // The sweeper handles events whose sender has left, after their lease has ended.
         const now = Date.now();
         const inTime = waiting.filter(({ until }) => until > now);
         const runCounts = await starter.start(inTime.map(({ event }) => event));
@@ -28,7 +28,8 @@ export class StartQueue {
   }
 
   /**
-   * How many runs an event has started, or 0 when that takes too long: the start then goes on without the sender.
+   * The number of runs that an event has started. It is 0 when starting takes too long; then the start
+   * continues without the sender.
    */
   async add(event: StartableEvent): Promise<number> {
     const late = Promise.withResolvers<number>();

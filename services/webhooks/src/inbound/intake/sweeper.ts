@@ -31,8 +31,8 @@ interface SweeperOptions {
 }
 
 /**
- * Takes up events that were left: by a process that died, because other services were away, or to be replayed.
- * Companies take turns, whatever each has waiting.
+ * Handles events that were left: by a process that died, because another service was unavailable, or
+ * for a replay. Companies take turns, whatever each has waiting.
  */
 export class Sweeper {
   readonly #options: SweeperOptions;

@@ -15,10 +15,10 @@ const pubsubMessage = z.object({ messageId: z.union([z.string(), z.number()]) })
 const TYPE_MEMBERS = ["eventType", "event_type", "subscriptionType", "type", "event"];
 
 /**
- * The events in a provider's message to the broker; each element of an array is one. Only ids that are known to be
- * of events are used: with an object's id, its second event would count as a repeat of the first.
+ * The events in a provider's message to the broker; each element of an array is one. Only known event
+ * ids are used: with an object's id, its second event would count as a repeat of the first.
  *
- * @param provider our id of it
+ * @param provider our id of the provider
  */
 export function readForwardedEvents(provider: string, payloadText: string): NormalisedEvent[] {
   const isObjects = /^\s*(?:\{|\[\s*\{)/.test(payloadText);

@@ -19,7 +19,7 @@ import { verifyNango } from "./verify-nango.ts";
 
 const NANGO = "nango";
 const REFUSAL = "Invalid signature";
-/** The broker and the provider are asked meanwhile. The broker waits 20 s for the answer. */
+/** The time for questions to the broker and the provider. The broker waits 20 s for our answer. */
 const REPORT_TIMEOUT_MS = 15_000;
 const KEY_HEADERS = ["idempotency-key", "x-event-id"];
 const KEY_CHARS_MAX = 100;
@@ -39,8 +39,8 @@ const report = z.object({
 type Report = z.output<typeof report>;
 
 /**
- * Accepts what the OAuth broker sends: results of connecting accounts, finished synchronisations, and providers'
- * events. Without a secret nothing is accepted.
+ * Accepts messages of the OAuth broker: results of connecting accounts, finished synchronisations, and
+ * providers' events. Without a secret nothing is accepted.
  */
 export function createNangoRoute(context: InboundContext): InboundRoute {
   const secrets = listSecrets(context.secrets.nango);
@@ -163,7 +163,7 @@ async function takeForward(
       receivers: isKnown ? { accountIds: [brokerAccount(named)] } : { companyIds: [] },
       eventType,
       externalEventId,
-      // The broker sends an event once for each connection that it is for.
+      // The broker sends an event once for each connection concerned.
       repeatId: known === null ? null : bounded(`${connectionId}/${known}`),
       payloadJson: input(event),
       trigger: { integration },
@@ -212,7 +212,7 @@ function bounded(id: string): string {
   return id.length > REPEAT_ID_CHARS_MAX ? createHash("sha256").update(id).digest("hex") : id;
 }
 
-/** The record of a request whose company is not known. */
+/** The record of a request whose company is unknown. */
 function nobodys(request: InboundRequest): Omit<InboundMessage, "signature"> {
   return {
     provider: NANGO,

@@ -4,8 +4,9 @@ import type { SignatureVerdict } from "../provider-handler.ts";
 import { isSigned, parseHexDigest } from "../signatures/hmac.ts";
 
 /**
- * Nango's schemes: `X-Nango-Hmac-Sha256` is the HMAC-SHA256 of the body, in hexadecimal digits. The older
- * `X-Nango-Signature` is the SHA-256 of secret and body. If the former is there the latter does not count.
+ * Checks Nango's signatures. `X-Nango-Hmac-Sha256` is the HMAC-SHA256 of the body, in hexadecimal
+ * digits. The older `X-Nango-Signature` is the SHA-256 of secret and body, and counts only without the
+ * newer one.
  */
 export function verifyNango(
   request: Pick<InboundRequest, "headers" | "rawBody">,
@@ -15,7 +16,7 @@ export function verifyNango(
   const [hmac, ...hmacs] = request.headers.get("x-nango-hmac-sha256") ?? [];
   const [older, ...olders] = request.headers.get("x-nango-signature") ?? [];
   if (hmac === undefined && older === undefined) return "missing";
-  // Of several values nobody knows which one a proxy has checked.
+  // With several values it is unknown which one a proxy has checked.
   if (hmacs.length + olders.length > 0) return "failed";
   const digest = parseHexDigest(hmac ?? older ?? "");
   if (digest === null) return "failed";

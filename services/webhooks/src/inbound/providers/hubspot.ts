@@ -52,7 +52,10 @@ export function createHubspotHandler(settings: InboundSecrets): ProviderHandler<
   };
 }
 
-/** An eventId is unique neither over portals nor over subscriptions, says HubSpot. Null without one. */
+/**
+ * An id for recognizing repeats: HubSpot says that an eventId is unique neither over portals nor over
+ * subscriptions. Null without an eventId.
+ */
 export function hubspotRepeatId(event: SentObject): string | null {
   if (wordOf(event, "eventId") === null) return null;
   const repeatId = IDENTIFYING.map((name) => wordOf(event, name) ?? "").join("/");

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** How far a sender's clock may differ from ours, either way, in milliseconds. */
+/** The tolerated difference between a sender's clock and ours, in milliseconds. */
 const TOLERANCE_MS = 300_000;
 
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
