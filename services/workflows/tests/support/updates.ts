@@ -5,13 +5,13 @@ import type { Harness } from "./harness.ts";
 /** The calls of tests about updates. */
 export interface Updates {
   /** Changes the fields of a workflow that the mask names. */
-  update(
+  update: (
     workflow: { id: string },
     identity: Identity,
     updateMask: string[] | undefined,
     changes?: Omit<UpdateWorkflowRequest, "workflowId" | "updateMask">,
-  ): Promise<Workflow>;
-  get(workflow: { id: string }, identity: Identity): Promise<Workflow>;
+  ) => Promise<Workflow>;
+  get: (workflow: { id: string }, identity: Identity) => Promise<Workflow>;
 }
 
 /** The calls by the client of a harness. */
