@@ -8,7 +8,7 @@ import { createTablesClient } from "./effects/tables-client.ts";
 import type { RunsServiceOptions } from "./options.ts";
 import { createSecretsClient } from "./secrets/resolve-secrets.ts";
 
-/** Where the services are that a worker calls, and as whom it calls them. */
+/** The addresses of the services that a worker calls, and the identity with which it calls them. */
 export interface PeerAddresses {
   integrationsGrpcAddress: string;
   tablesGrpcAddress: string;

@@ -17,12 +17,12 @@ import type { WorkerPools } from "./starting/worker-pools.ts";
 import type { TaskRuntime } from "./task-runtime/runtime.ts";
 import type { EventStarter } from "./triggers/event-starter.ts";
 
-/** What the RPC handlers work with. */
+/** The dependencies of the RPC handlers. */
 export interface ServiceContext {
   database: Database;
   cursors: CursorCodec;
   deployments: DeploymentCache;
-  /** Judges what is handed over. */
+  /** Judges the content of workflows that are handed over. */
   contents: ContentReader;
   runtime: TaskRuntime;
   acceptedRuns: AcceptedRuns;
@@ -32,7 +32,7 @@ export interface ServiceContext {
   /** Starts the runs that events from outside trigger. */
   eventStarter: EventStarter;
   endedRuns: EndedRuns;
-  /** What else is written when runs end. The hooks are called in this order. */
+  /** The further writes at the ends of runs. The hooks are called in this order. */
   endHooks: readonly EndHook[];
   /** Notified after each commit that notes wake-ups. */
   wakeUps: WakeUps;

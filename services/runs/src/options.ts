@@ -12,7 +12,7 @@ import type { SecretsClient } from "./secrets/resolve-secrets.ts";
 /** Which halves of the service a process runs. */
 export type RunsRole = "all" | "api" | "worker";
 
-/** What the service needs from its environment. */
+/** The dependencies of the service. */
 export interface RunsServiceOptions {
   /** `all` is API and worker in one process. */
   role: RunsRole;

@@ -11,8 +11,8 @@ const START_FAULT_MESSAGES: Readonly<Record<StartFault, string>> = {
 const TRIGGER_DEPTH_MAX = 10;
 
 /**
- * The reason why a run that an event started is not executed; null when it is. No caller was there to be
- * told at the start. So the run fails, where everybody can see it.
+ * The reason why a run that an event started is not executed; null when it is. The start had no caller to
+ * answer with an error. The run fails instead, where everybody can see the reason.
  */
 export function findEventRunFault(
   { triggerType, triggerDepth, startFault }: RunFacts,

@@ -220,8 +220,8 @@ async function acquireSlotOf(
   const { concurrency } = definition.settings;
   if (concurrency === undefined || facts.started) return null;
   const { limit, onLimit } = concurrency;
-  // A run nested in another run of its workflow shares that run's slot. Else it would wait for ever for a
-  // slot of the run that waits for it.
+  // A run nested in another run of its workflow shares that run's slot. With a slot of its own
+  // it could wait for ever: the outer run waits for it and keeps the only slot.
   const shares =
     facts.waitingParentRunId !== null && (await isAwaitedByRunOf(database, row.id, row.workflowId));
   if (shares) return null;

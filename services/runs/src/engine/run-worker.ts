@@ -26,7 +26,7 @@ import { ParkedRuns } from "./parked-runs.ts";
 import type { RunObserver } from "./run-observer.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
-/** What a worker needs. */
+/** The dependencies of a worker. */
 export interface RunWorkerOptions {
   database: Database;
   clock: Clock;

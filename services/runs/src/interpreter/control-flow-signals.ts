@@ -1,8 +1,8 @@
 import type { ExecutionError } from "../domain/execution-error.ts";
 
 /**
- * What is thrown through an execution to end it, or a part of it, without that being a failure. Each
- * passes every step on its way; only those that can still be written record that they were given up.
+ * Signals that are thrown to end an execution, or a part of it, without a failure. A signal passes every
+ * step on its way. Steps that can still be written record that they were given up.
  */
 
 /** All that is left has to wait; the run goes on under another lease. */

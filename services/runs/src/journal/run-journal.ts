@@ -201,7 +201,7 @@ export class RunJournal {
     return output;
   }
 
-  /** What an execution needs that goes on after a wait. It is complete once the wait is written. */
+  /** The history for the execution after a wait. The history is complete once the wait is written. */
   get history(): RunHistory {
     return {
       results: this.#history.results,

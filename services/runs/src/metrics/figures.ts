@@ -16,7 +16,7 @@ const DUE_MAX = 10_000;
 /** Most live runs that are counted by status. Counting takes Postgres about 100 ms. */
 const LIVE_MAX = 20_000;
 
-/** What the measurements need. */
+/** The dependencies of the measurements. */
 interface FiguresOptions {
   /** The pool that this worker serves; the default one by default. */
   workerPool: string | undefined;

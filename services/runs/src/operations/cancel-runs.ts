@@ -15,7 +15,7 @@ import { notify } from "../store/notify.ts";
 import { deleteOpenStepsOf } from "../store/write-journal.ts";
 import type { TaskRuntime } from "../task-runtime/runtime.ts";
 
-/** What cancelling needs, in any process. */
+/** The dependencies of cancelling. */
 export interface CancelContext {
   database: Database;
   runtime: TaskRuntime;

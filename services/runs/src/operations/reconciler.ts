@@ -25,7 +25,7 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What reconciling needs. */
+/** The dependencies of reconciling. */
 export interface ReconcilerOptions {
   database: Database;
   logger: Logger;

@@ -49,7 +49,7 @@ export interface RestartCommand {
   overrideInput: unknown;
 }
 
-/** What repeating needs. */
+/** The dependencies of repeating. */
 /** The caller who repeats a run, and the span of the call. */
 type RepeatCaller = AuditCaller & { readonly traceparent?: string | undefined };
 

@@ -38,7 +38,7 @@ const DEPLOYMENTS_MAX = 10_000;
 const NO_DEPLOYMENT = "00000000-0000-0000-0000-000000000000";
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/** What removing runs needs. */
+/** The dependencies of removing runs. */
 export interface RetentionContext {
   database: Database;
   logger: Logger;

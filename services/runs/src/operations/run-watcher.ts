@@ -57,12 +57,12 @@ interface Watched {
 }
 
 /**
- * Bytes of documents that a watcher holds while its reader takes them. Only a larger single result is
- * more.
+ * Bytes of documents that a watcher holds while its reader takes them. A single larger result may exceed
+ * them.
  */
 export const WATCHED_PIECE_BYTES = 64 * 1024;
 
-/** What watching needs. */
+/** The dependencies of watching. */
 export interface RunWatcherOptions {
   database: Database;
   /** The limit on watchers. */

@@ -22,7 +22,7 @@ const FAMILIES_BATCH = 1_000;
 /** Batches of a round, each of some milliseconds. The next round goes on there. */
 const FAMILIES_BATCHES = 10;
 
-/** What upkeep needs. */
+/** The dependencies of upkeep. */
 export interface UpkeepContext extends CancelContext {
   logger: Logger;
   metricsRegistry?: Registry | undefined;

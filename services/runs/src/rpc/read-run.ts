@@ -17,7 +17,7 @@ import { toRunMessage, toStepMessage } from "./run-message.ts";
 /** A piece of a run: first the run, then its step results in the order in which the steps began. */
 export type RunPiece = { kind: "run"; run: RunRow } | { kind: "steps"; steps: readonly StepRow[] };
 
-/** What reading needs. */
+/** The dependencies of reading. */
 type ReadingContext = Pick<ServiceContext, "database" | "runtime" | "readings">;
 
 /** Documents below this size are read at once, however many callers do so. */

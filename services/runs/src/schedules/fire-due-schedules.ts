@@ -22,7 +22,7 @@ import type { Firing, FiringMoment } from "./plan-schedule.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 import { FiringPlanner } from "./schedule-times.ts";
 
-/** What firing needs. */
+/** The dependencies of firing. */
 export interface FiringDependencies extends StoringContext {
   deployments: DeploymentCache;
   backlog: Backlog;
@@ -137,7 +137,7 @@ async function fire(
 ): Promise<number> {
   const starting = firings.filter((firing) => firing.kind === "start");
   const stored = await start.insert(starting.map(({ run }) => run));
-  // A run that was not stored was overtaken by another deployment. Its schedule stays due.
+  // A run is not stored when another deployment has overtaken it. Its schedule stays due.
   const fired = firings.filter((firing) => firing.kind !== "start" || stored.has(firing.run.id));
   const started = starting.filter(({ run }) => stored.has(run.id));
   const failed = firings.filter((firing) => firing.kind === "fail");

@@ -53,7 +53,7 @@ export function planSchedule(
   return { kind: "start", id, nextRunAt, run: scheduledRun(schedule, deployment, firing, runtime) };
 }
 
-/** Nobody calls, so the trace of such a run begins with its firing; null when it is not recorded. */
+/** A scheduled run has no caller, so its trace begins with the firing; null when the trace is not recorded. */
 function beginTrace(tracer: Tracer | undefined, { id, companyId }: ClaimedRow): string | null {
   const span = tracer?.begin("schedule fires", undefined, {
     attributes: { "workflow.schedule.id": id, "workflow.company.id": companyId },

@@ -4,7 +4,7 @@ import { notePoll } from "../store/scheduler-presence.ts";
 import { fireDueSchedules } from "./fire-due-schedules.ts";
 import type { FiringDependencies, Poll } from "./fire-due-schedules.ts";
 
-/** What a scheduler needs. */
+/** The dependencies of a scheduler. */
 export interface SchedulerOptions extends FiringDependencies {
   /** The clock that decides when schedules fire. */
   now: () => Date;

@@ -4,7 +4,7 @@ import type { Dispatch, TaskRuntime } from "../task-runtime/runtime.ts";
 import type { WorkerPools } from "./worker-pools.ts";
 
 /**
- * Runs that this process has stored and executes itself. Neither need they be loaded, nor their input
+ * Runs that this process has stored and executes itself. Their rows are not loaded and their input is not
  * parsed again. There are never more of them than the worker has slots.
  */
 export interface AcceptedRuns {

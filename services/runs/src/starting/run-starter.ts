@@ -35,7 +35,7 @@ export interface StartCommand {
 export type StartedRun =
   { existing: false; run: NewRun; deployment: Deployment } | { existing: true; runId: string };
 
-/** What starting needs. */
+/** The dependencies of starting. */
 export interface RunStarterContext extends StoringContext {
   deployments: DeploymentCache;
   backlog: Backlog;

@@ -71,7 +71,7 @@ export class StartBatcher {
         resolve(runId === undefined ? { kind: "overtaken" } : { kind: "existing", runId });
       }
     } catch (error) {
-      // Not thrown on: the batch is stored, and no run of it may be stored again.
+      // The error is not rethrown: the batch is stored, and no run of it may be stored again.
       for (const { reject } of missing) reject(error);
     }
   }

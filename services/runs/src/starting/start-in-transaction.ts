@@ -6,7 +6,7 @@ import type { NewTask } from "../task-runtime/port.ts";
 import type { AcceptedRuns } from "./accepted-runs.ts";
 import type { Dispatch, TaskRuntime } from "../task-runtime/runtime.ts";
 
-/** What storing runs needs. */
+/** The dependencies of storing runs. */
 export interface StoringContext {
   database: Database;
   runtime: TaskRuntime;

@@ -70,7 +70,7 @@ export async function claimDue(
   `);
 }
 
-/** Those of the schedules with a run that has not ended. */
+/** The schedules, of those given, with a run that has not ended. */
 export async function listBusySchedules(
   queryable: Queryable,
   ids: readonly string[],

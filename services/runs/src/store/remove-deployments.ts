@@ -26,8 +26,8 @@ export async function listOldDeployments(
 }
 
 /**
- * Those of the deployments that runs of a partition name. It reads the whole partition, since an index
- * for this alone would cost each run. Each statement reads one partition, so that no snapshot gets old.
+ * The deployments, of those given, that runs of a partition name. The statement reads the whole partition:
+ * an index for it alone would cost each run. Each statement reads one partition, so that no snapshot gets old.
  */
 export async function listNamedDeployments(
   database: Database,

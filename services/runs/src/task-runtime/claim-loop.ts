@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Claim, ClaimedTask } from "./claim-tasks.ts";
 
-/** What a claim loop needs. */
+/** The dependencies of a claim loop. */
 export interface ClaimLoopOptions {
   /** How many slots are free. */
   free: () => number;
@@ -62,8 +62,8 @@ export class ClaimLoop {
   }
 
   /**
-   * How many slots may be given to tasks that nobody has claimed. It is 0 while other tasks are due,
-   * which would be overtaken.
+   * The number of slots for tasks that nobody has claimed. The number is 0 while other tasks are due, since
+   * new tasks would overtake them.
    */
   get spare(): number {
     return this.#caughtUp ? Math.max(0, this.#options.free() - this.#asked) : 0;

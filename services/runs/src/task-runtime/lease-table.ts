@@ -9,7 +9,7 @@ export interface HeldLease extends Lease {
   readonly controller: AbortController;
   /** Whether its task is done or parked, so that nothing is left to be kept or given back. */
   settledForGood: boolean;
-  /** Whether its task was woken under this lease. Then it is due as soon as it is parked. */
+  /** Whether the task was woken under this lease. A woken task is due as soon as it is parked. */
   wasWoken: boolean;
 }
 

@@ -152,7 +152,7 @@ export async function disownTasks(
   `);
 }
 
-/** Those of the leases that still hold. Their tasks are locked in the common order. */
+/** The leases that still hold, of those given. Their tasks are locked in the common order. */
 function lockedLeasesCte(leases: readonly { runId: string; fence: number }[]): SqlFragment {
   return sql.fragment`
     locked as (

@@ -15,7 +15,7 @@ import { FIRST_FENCE, PostgresWorker } from "./postgres-worker.ts";
 import type { Reservation } from "./postgres-worker.ts";
 import type { Dispatch, RuntimeWorker, TaskRuntime } from "./runtime.ts";
 
-/** What the embedded task runtime needs. */
+/** The dependencies of the embedded task runtime. */
 export interface PostgresTaskRuntimeOptions {
   database: Database;
   /** The database for claims and leases. */

@@ -12,7 +12,7 @@ import { listStarted, listWaitingForEach } from "../store/triggering-events.ts";
 import type { StartedRuns } from "../store/triggering-events.ts";
 import type { WebhookEvent } from "./webhook-event.ts";
 
-/** What starting needs. */
+/** The dependencies of starting. */
 export interface EventStarterContext extends StoringContext {
   deployments: DeploymentCache;
   backlog: Backlog;

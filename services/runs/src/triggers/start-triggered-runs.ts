@@ -33,7 +33,7 @@ export interface TriggeringEvent {
   cause: Cause | null;
 }
 
-/** What starting needs. */
+/** The dependencies of starting. */
 export interface TriggerDependencies extends StoringContext {
   deployments: DeploymentCache;
   backlog: Backlog;
