@@ -126,8 +126,8 @@ function toStepError(error: AppError): AppError | StepError {
       return new StepError("NOT_CONFIGURED", message, { retryable: false });
     case "UPSTREAM_ERROR":
     case "UNAVAILABLE":
-      // The error is not marked `answered`: under the same key the next attempt is the same message with the same Message-ID.
-      // The reader then does not get it twice.
+      // The error is not marked `answered`: the next attempt under the same key is the same message with
+      // the same Message-ID. The reader then does not get it twice.
       return new StepError(
         "EMAIL_FAILED",
         message,
