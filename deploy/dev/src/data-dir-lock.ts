@@ -65,8 +65,8 @@ export async function lockDataDir(dataDir: string, options: LockOptions): Promis
     const result = await tryLockDataDir(dataDir, command);
     if ("release" in result) return result;
     const isWorthIt = result.holder === null || isWorthWaitingFor(result.holder);
-    const patienceMs = Math.max(GRACE_MS, isWorthIt ? waitMs : 0);
-    if (Date.now() - begun >= patienceMs) throw inUse(dataDir, result.holder);
+    const limitMs = Math.max(GRACE_MS, isWorthIt ? waitMs : 0);
+    if (Date.now() - begun >= limitMs) throw inUse(dataDir, result.holder);
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }

@@ -60,7 +60,7 @@ const WALL_FACTOR = 15;
  * The time after which other jobs no longer wait behind an evaluation, or for a company with many
  * processes.
  */
-const PATIENCE_MS = 50;
+const LONG_JOB_MS = 50;
 
 /** Creates a dispatcher; its processes start when they are needed. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -245,7 +245,7 @@ class ProcessDispatcher implements Dispatcher {
       const ranMs = now - member.since;
       if (isIdle(member)) continue;
       if (isLate(member, ranMs, this.#timeoutMs)) this.#timeOut(member);
-      else if (member.warm && ranMs > PATIENCE_MS) this.#relieve(member);
+      else if (member.warm && ranMs > LONG_JOB_MS) this.#relieve(member);
     }
     this.#dispatch();
     this.#makeRoom(now);
@@ -275,7 +275,7 @@ class ProcessDispatcher implements Dispatcher {
     if (!isStarved) return;
     const victim = [...this.#members]
       .filter(({ jobs: [job], since, warm }) => {
-        if (job === undefined || job.preempted || !warm || now - since < PATIENCE_MS) return false;
+        if (job === undefined || job.preempted || !warm || now - since < LONG_JOB_MS) return false;
         return this.#runningOf(job.companyId) > this.#companyShare;
       })
       .toSorted((one, other) => other.since - one.since)[0];

@@ -26,25 +26,29 @@ interface QueueState {
  * companies.
  * @returns a function that ends the export
  */
-export function showQueue(registry: Registry, pool: string, look: () => QueueState): () => void {
-  const shown = lookersOf(registry);
-  shown.set(pool, look);
+export function showQueue(
+  registry: Registry,
+  pool: string,
+  readQueue: () => QueueState,
+): () => void {
+  const queues = queuesOf(registry);
+  queues.set(pool, readQueue);
   return () => {
     // A newer pool may have the same name.
-    if (shown.get(pool) === look) shown.delete(pool);
+    if (queues.get(pool) === readQueue) queues.delete(pool);
   };
 }
 
-type Lookers = Map<string, () => QueueState>;
+type Queues = Map<string, () => QueueState>;
 
-const lookersByRegistry = new WeakMap<Registry, Lookers>();
+const queuesByRegistry = new WeakMap<Registry, Queues>();
 
 /** The pools that share a registry and its gauges. */
-function lookersOf(registry: Registry): Lookers {
-  const known = lookersByRegistry.get(registry);
+function queuesOf(registry: Registry): Queues {
+  const known = queuesByRegistry.get(registry);
   if (known !== undefined) return known;
-  const lookers: Lookers = new Map();
-  lookersByRegistry.set(registry, lookers);
+  const queues: Queues = new Map();
+  queuesByRegistry.set(registry, queues);
   const show = (name: string, help: string, valueOf: (state: QueueState) => number): void => {
     gaugeIn(registry, {
       name,
@@ -52,7 +56,7 @@ function lookersOf(registry: Registry): Lookers {
       labelNames: ["pool"],
       collect(this: Gauge<"pool">) {
         this.reset();
-        for (const [pool, look] of lookers) this.set({ pool }, valueOf(look()));
+        for (const [pool, readQueue] of queues) this.set({ pool }, valueOf(readQueue()));
       },
     });
   };
@@ -63,5 +67,5 @@ function lookersOf(registry: Registry): Lookers {
     "For how long the expression that waits longest has done so.",
     ({ oldestSince }) => (oldestSince === null ? 0 : (performance.now() - oldestSince) / 1000),
   );
-  return lookers;
+  return queues;
 }

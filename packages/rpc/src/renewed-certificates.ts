@@ -14,7 +14,7 @@ export interface RenewalReport {
  * The interval of reading the files. The files are small, and a renewal may replace a link of a link, which a
  * watch would miss.
  */
-const LOOK_MS = 10_000;
+const POLL_MS = 10_000;
 
 /**
  * Certificates of files that are renewed. New connections use the last complete certificates. Half-written
@@ -55,7 +55,7 @@ export class RenewedCertificates {
   }
 
   /** Reads the files again and again, until the returned function is called. */
-  follow(report: RenewalReport, everyMs = LOOK_MS): () => void {
+  follow(report: RenewalReport, everyMs = POLL_MS): () => void {
     let isLooking = false;
     const timer = setInterval(() => {
       if (isLooking) return;

@@ -25,8 +25,8 @@ const KINDS: ReadonlySet<string> = new Set([
   "FSEvent",
 ]);
 /** The time for closing, which takes longer on a busy machine. */
-const PATIENCE_MS = 20_000;
-const LOOK_MS = 50;
+const TIMEOUT_MS = 20_000;
+const POLL_MS = 50;
 
 /**
  * The resources that this process holds now. Synchronous, because the test file may open more in the
@@ -45,11 +45,11 @@ export function look(): Held {
  * remaining resource: a running command, or a kind of handle with its number.
  */
 export async function leftSince(before: Held): Promise<string[]> {
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + TIMEOUT_MS;
   for (;;) {
     const left = differenceSince(before);
     if (left.length === 0 || performance.now() > until) return left;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 

@@ -105,7 +105,7 @@ const ROLE = "workflow_gateway";
 /** The limit of one client's callbacks per minute; a company's people may share an address. */
 const CALLBACKS_MAX = 60;
 /** The limit of one client's status requests per minute; the page sends one every two seconds. */
-const PAGE_LOOKS_MAX = 600;
+const STATUS_REQUESTS_MAX = 600;
 /** The limit of one client's requests per minute. A first visit takes four requests, a later one takes one. */
 const DOCS_REQUESTS_MAX = 120;
 
@@ -237,7 +237,7 @@ async function prepareApp(
     routes: ROUTES,
     connectPage: {
       authorizations: backends.authorizations,
-      limits: createAddressLimits(PAGE_LOOKS_MAX),
+      limits: createAddressLimits(STATUS_REQUESTS_MAX),
     },
     docsLimits: createAddressLimits(DOCS_REQUESTS_MAX),
     inbound: inbound.serve,

@@ -8,7 +8,7 @@ import { createTurnBatcher } from "./turn-batcher.ts";
 /** The number of runs in one question to the service. A company has no more waits by default. */
 const RUNS_MAX = 1_000;
 /** Short, because a stopping gateway has ten seconds for everything. */
-const LOOK_TIMEOUT_MS = 2_000;
+const READ_TIMEOUT_MS = 2_000;
 
 /** The statuses of ended runs, whose results are already on their way to the callers. */
 const ENDED: ReadonlySet<RunStatus> = new Set([
@@ -18,18 +18,18 @@ const ENDED: ReadonlySet<RunStatus> = new Set([
   RunStatus.TIMEOUT,
 ]);
 
-type Look = (run: Run, call: RpcCallOptions) => Promise<Run>;
+type ReadStatus = (run: Run, call: RpcCallOptions) => Promise<Run>;
 
 /** Waits for runs. When the gateway stops, each wait ends with the current state of its run. */
 export class StoppableWaits {
   readonly #stopping: AbortSignal;
-  readonly #look: Look;
+  readonly #readStatus: ReadStatus;
   readonly #leaves = new Set<() => void>();
 
   /** @param stopping aborted when the gateway stops */
   constructor(runs: RpcClient<RunsServiceService>, stopping: AbortSignal) {
     this.#stopping = stopping;
-    this.#look = createLook(runs);
+    this.#readStatus = createStatusReader(runs);
     stopping.addEventListener("abort", () => {
       for (const leave of this.#leaves) leave();
     });
@@ -47,8 +47,8 @@ export class StoppableWaits {
     const left = Promise.withResolvers<StartRunResponse>();
     const leave = (): void => {
       if (known === undefined) return;
-      const call = { identity, requestId, timeoutMs: LOOK_TIMEOUT_MS };
-      void this.#look(known, call).then((run) => {
+      const call = { identity, requestId, timeoutMs: READ_TIMEOUT_MS };
+      void this.#readStatus(known, call).then((run) => {
         if (!ENDED.has(run.status)) left.resolve({ run, existing: false, timedOut: false });
       });
     };
@@ -69,8 +69,8 @@ export class StoppableWaits {
  * Reads the current statuses of runs; runs of one caller share a call. The function never rejects,
  * because the id is worth more than the status.
  */
-function createLook(runs: RpcClient<RunsServiceService>): Look {
-  const look = createTurnBatcher<Run, Run>({
+function createStatusReader(runs: RpcClient<RunsServiceService>): ReadStatus {
+  const readStatus = createTurnBatcher<Run, Run>({
     itemsMax: RUNS_MAX,
     charsMax: Number.POSITIVE_INFINITY,
     charsOf: () => 0,
@@ -87,5 +87,5 @@ function createLook(runs: RpcClient<RunsServiceService>): Look {
       }
     },
   });
-  return (run, call) => look(run, call).catch(() => run);
+  return (run, call) => readStatus(run, call).catch(() => run);
 }

@@ -49,22 +49,22 @@ export interface BatchResult<Response> {
 export function createTurnBatcher<Request, Response extends object>(
   options: TurnBatcherOptions<Request, Response>,
 ): (request: Request, call: RpcCallOptions) => Promise<Response> {
-  type Line = Batcher<BatchItem<Request>, Response>;
+  type PartitionBatcher = Batcher<BatchItem<Request>, Response>;
   /**
    * Batchers by identity, since a call speaks for one caller. An API key has one identity object while
    * it is cached.
    */
-  const linesOf = new Map<Identity, Map<string, Line>>();
+  const batchersOf = new Map<Identity, Map<string, PartitionBatcher>>();
 
-  const findLine = (identity: Identity, name: string): Line => {
-    const lines = linesOf.get(identity) ?? new Map<string, Line>();
-    linesOf.set(identity, lines);
-    const line = lines.get(name) ?? newLine(() => forget(identity, name));
-    lines.set(name, line);
-    return line;
+  const findBatcher = (identity: Identity, name: string): PartitionBatcher => {
+    const batchers = batchersOf.get(identity) ?? new Map<string, PartitionBatcher>();
+    batchersOf.set(identity, batchers);
+    const batcher = batchers.get(name) ?? newBatcher(() => forget(identity, name));
+    batchers.set(name, batcher);
+    return batcher;
   };
 
-  const newLine = (onIdle: () => void): Line =>
+  const newBatcher = (onIdle: () => void): PartitionBatcher =>
     new Batcher({
       itemsMax: options.itemsMax,
       sizeMax: options.charsMax,
@@ -75,16 +75,16 @@ export function createTurnBatcher<Request, Response extends object>(
     });
 
   const forget = (identity: Identity, name: string): void => {
-    const lines = linesOf.get(identity);
-    lines?.delete(name);
-    if (lines?.size === 0) linesOf.delete(identity);
+    const batchers = batchersOf.get(identity);
+    batchers?.delete(name);
+    if (batchers?.size === 0) batchersOf.delete(identity);
   };
 
   return (request, call) => {
     const { identity } = call;
     if (identity === undefined) return options.sendOne(request, call);
     const name = options.partitionKey?.(request) ?? "";
-    return findLine(identity, name).ask({ request, call });
+    return findBatcher(identity, name).ask({ request, call });
   };
 }
 

@@ -106,8 +106,8 @@ describe("questions of one turn", () => {
     await startExchange("home-5", home.decide);
     const asker = await startExchange("asker-5", () => letThrough(0));
     const settled: string[] = [];
-    const ask = async (company: string, patienceMs: number): Promise<Outcome | null> => {
-      const outcome = await asker.ask("home-5", questionOf(company), patienceMs);
+    const ask = async (company: string, waitMs: number): Promise<Outcome | null> => {
+      const outcome = await asker.ask("home-5", questionOf(company), waitMs);
       settled.push(company);
       return outcome;
     };

@@ -107,7 +107,7 @@ function createEffects(options: RunsServiceOptions, parts: Parts, scope: Scope):
     approvals: createApprovalDesk(parts.database),
     children: createChildRuns({
       ...parts,
-      patienceMs: options.childPatienceMs,
+      waitMs: options.childPatienceMs,
       onGivenUp: inRounds(() =>
         cancelGivenUp(parts).catch((error: unknown) => {
           options.logger.warn({ err: error }, "could not cancel runs that were given up");

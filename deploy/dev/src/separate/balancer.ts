@@ -35,8 +35,8 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-const LOOK_INTERVAL_MS = 500;
-const LOOK_TIMEOUT_MS = 2_000;
+const POLL_INTERVAL_MS = 500;
+const POLL_TIMEOUT_MS = 2_000;
 /**
  * Longer than the 300 s that a caller may wait for a run. Event streams send a heartbeat every 15 s.
  */
@@ -112,13 +112,13 @@ async function watch(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    const timeout = AbortSignal.any([signal, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(POLL_TIMEOUT_MS)]);
     const isReady = await fetch(readyzUrl, { signal: timeout }).then(
       async (response) => (await response.body?.cancel(), response.ok),
       () => false,
     );
     tell(isReady);
-    await delay(LOOK_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    await delay(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
 }
 

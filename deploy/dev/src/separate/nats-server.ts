@@ -18,9 +18,9 @@ import { freePorts } from "./free-ports.ts";
 
 const CONFIGURATION = join(import.meta.dirname, "../../../nats/nats-server.conf");
 const LISTEN_TIMEOUT_MS = 20_000;
-const LOOK_INTERVAL_MS = 50;
+const POLL_INTERVAL_MS = 50;
 const LEFTOVER_TIMEOUT_MS = 10_000;
-const LEFTOVER_LOOK_MS = 500;
+const LEFTOVER_POLL_MS = 500;
 /** After this time a server counts as healthy, and its end says nothing about the next one. */
 const HEALTHY_MS = 30_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 15_000] as const;
@@ -196,7 +196,7 @@ async function endLeftover(pidFile: string): Promise<void> {
   const deadline = performance.now() + LEFTOVER_TIMEOUT_MS;
   while (await isLeft()) {
     process.kill(pid, performance.now() > deadline ? "SIGKILL" : "SIGTERM");
-    await delay(LEFTOVER_LOOK_MS);
+    await delay(LEFTOVER_POLL_MS);
   }
 }
 
@@ -205,7 +205,7 @@ async function untilListening(port: number, signal: AbortSignal): Promise<void> 
   while (!(await accepts(port))) {
     signal.throwIfAborted();
     if (performance.now() > deadline) throw new StartError("The NATS server did not start.");
-    await delay(LOOK_INTERVAL_MS);
+    await delay(POLL_INTERVAL_MS);
   }
 }
 

@@ -21,7 +21,7 @@ const ROUND_MS = 100;
 const SILENT_LOOKS_MAX = 6;
 /** The number of looks in the time that a start may take. */
 const START_LOOKS_MAX = 24;
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 const logLine = z.looseObject({
   level: z.string(),
@@ -112,8 +112,8 @@ class Supervised implements PartProcess {
     // The process may be stopped by SIGSTOP.
     this.kill("SIGCONT");
     const done = new AbortController();
-    const patienceMs = this.plan.part.stopSecondsMax * 1_000 + ROUND_MS;
-    const late = delay(patienceMs, undefined, { signal: done.signal }).then(
+    const waitMs = this.plan.part.stopSecondsMax * 1_000 + ROUND_MS;
+    const late = delay(waitMs, undefined, { signal: done.signal }).then(
       () => this.kill("SIGKILL"),
       () => {},
     );
@@ -179,7 +179,7 @@ class Supervised implements PartProcess {
 
   /** Kills a process that no longer answers, or never has. Returns whether the process was killed. */
   async #endWhenSilent(watched: ChildProcess, ended: AbortSignal): Promise<boolean> {
-    const { lookMs = LOOK_MS } = this.#options;
+    const { lookMs = POLL_MS } = this.#options;
     let looksLeft = START_LOOKS_MAX;
     while (looksLeft > 0) {
       await delay(lookMs, undefined, { signal: ended }).catch(() => {});

@@ -28,7 +28,7 @@ export interface Parts {
   untilReady(timeoutMs: number): Promise<void>;
 }
 
-const LOOK_INTERVAL_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 /** Callers stop before the services that they call, so that requests under way can finish. */
 const STOP_ORDER: readonly (readonly PartName[])[] = [
@@ -69,7 +69,7 @@ export function startParts({ plans, onLine, tell, signal }: PartsOptions, scope:
       if (performance.now() > deadline) throw new StartError(describe(lacking));
       waiting = lacking.map(({ each }) => each);
       signal.throwIfAborted();
-      await delay(LOOK_INTERVAL_MS);
+      await delay(POLL_INTERVAL_MS);
     }
   }
 

@@ -73,10 +73,10 @@ export class PeerExchange {
    * Asks another gateway about a claim, or tells it of one that was let through already. Null when it is gone, or does
    * not answer in time.
    */
-  ask(to: string, question: Question, patienceMs: number): Promise<Outcome | null> {
+  ask(to: string, question: Question, waitMs: number): Promise<Outcome | null> {
     const { promise, resolve } = Promise.withResolvers<Outcome | null>();
     const outbox = this.#outboxOf(to);
-    const until = this.#options.clock.now() + patienceMs;
+    const until = this.#options.clock.now() + waitMs;
     outbox.asked.push({ question, until, settle: resolve });
     let chars = 0;
     for (const [key] of question.claims) chars += key.length;
@@ -88,9 +88,9 @@ export class PeerExchange {
    * Asks whether somebody has read all that was sent to it so far. It answers with the gateways among which it knows who
    * is responsible; null as of `ask`.
    */
-  async confirm(to: string, patienceMs: number): Promise<number | null> {
+  async confirm(to: string, waitMs: number): Promise<number | null> {
     const question = { claims: [], isPassed: false, source: this.#options.self, hops: 1 };
-    return (await this.ask(to, question, patienceMs))?.[0] ?? null;
+    return (await this.ask(to, question, waitMs))?.[0] ?? null;
   }
 
   /** Tells what is known of a window and a source. */

@@ -42,7 +42,7 @@ const SELF = 0;
 /** How often a claim may be handed on. */
 const HOPS_MAX = 2;
 /** How long a request waits, and up to a heartbeat more: a dead home is missed and replaced within this time. */
-const PATIENCE_MS = 5_000;
+const WAIT_MS = 5_000;
 /** An answer for another gateway has to leave so much earlier. */
 const HOP_MS = 1_000;
 /** The `Retry-After` of a request that was refused because nobody who knows has answered. */
@@ -122,7 +122,7 @@ export class SharedWindows {
     const windows = question.claims.map(([key]) => this.#store.open(key, now));
     const refusal = knownRefusal(question.claims, windows, { now, windowMs });
     if (refusal !== null) return refusal;
-    const until = now + PATIENCE_MS - question.hops * HOP_MS;
+    const until = now + WAIT_MS - question.hops * HOP_MS;
     return this.#settle({ question, windows, until, isCounted: false }, now);
   }
 
@@ -213,11 +213,11 @@ export class SharedWindows {
   async #ask(
     home: string,
     { question, windows }: Progress,
-    patienceMs: number,
+    waitMs: number,
   ): Promise<Outcome | null> {
     const { claims, hops } = question;
     const handedOn = { ...question, hops: hops + 1 };
-    const outcome = (await this.#peers?.exchange.ask(home, handedOn, patienceMs)) ?? null;
+    const outcome = (await this.#peers?.exchange.ask(home, handedOn, waitMs)) ?? null;
     if (outcome === null) return null;
     const at = this.#options.clock.now();
     heed(outcome, claims, windows, at);
@@ -231,7 +231,7 @@ export class SharedWindows {
    */
   async #report(to: string, question: Question, windows: readonly Window[]): Promise<void> {
     const passed = { ...question, isPassed: true, hops: 1 };
-    const outcome = (await this.#peers?.exchange.ask(to, passed, PATIENCE_MS)) ?? null;
+    const outcome = (await this.#peers?.exchange.ask(to, passed, WAIT_MS)) ?? null;
     for (const window of windows) window.unanswered -= 1;
     if (outcome !== null) heed(outcome, question.claims, windows, this.#options.clock.now());
   }

@@ -31,7 +31,7 @@ export interface Pauses {
 }
 
 /** Short enough for all replicas to know a pause within a second, the query's time included. */
-const LOOK_EVERY_MS = 400;
+const POLL_EVERY_MS = 400;
 const PURGE_EVERY_MS = 60_000;
 /** The limit of known pauses. Beyond it, a company's pauses that end first are ignored. */
 const KNOWN_MAX = { limit: 20_000, perCompany: 1_000 } as const;
@@ -70,7 +70,7 @@ export function startPauses(database: Database, logger: Logger, scope: Scope): P
 
   scope.loop({
     name: "connection-pauses",
-    intervalMs: LOOK_EVERY_MS,
+    intervalMs: POLL_EVERY_MS,
     logger,
     run: look,
   });

@@ -26,7 +26,7 @@ export interface ConnectionAccessCache {
 const KNOWN_FOR_MS = 4_000;
 const ENTRIES_MAX = 10_000;
 /** A change during a lookup repeats it. Three changes in a row are a fault. */
-const LOOKS_MAX = 3;
+const LOOKUPS_MAX = 3;
 
 /** Whether the result of a lookup is still current at its end. */
 function isSame(current: OpenConnection, found: OpenConnection): boolean {
@@ -46,7 +46,7 @@ export function createConnectionAccess(context: RenewContext): ConnectionAccessC
     const start = performance.now();
     const lookUp = async (): Promise<OpenConnection> => {
       let connection = await openConnection(context, key);
-      for (let looked = 0; looked < LOOKS_MAX; looked += 1) {
+      for (let looked = 0; looked < LOOKUPS_MAX; looked += 1) {
         const fresh = await ensureFresh(context, connection);
         if (lookups === underWay && performance.now() - start < KNOWN_FOR_MS) {
           known.set(name, fresh, { start });

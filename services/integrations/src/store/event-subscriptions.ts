@@ -9,7 +9,7 @@ const nothing = z.object({});
 export type DueSubscription = z.output<typeof dueRow>;
 
 /** The number of rows that one poll scans; a company has at most 1,000 live ones. */
-const LOOKED_AT_MAX = 5_000;
+const SCANNED_MAX = 5_000;
 
 /**
  * Claims connections whose providers must be asked to send events now, for `leaseMs`. They are of all
@@ -32,7 +32,7 @@ export async function claimSubscriptions(
         and connection.status = 'active'
         and coalesce(connection.subscribe_after, '-infinity') <= clock_timestamp()
       order by coalesce(connection.subscribe_after, '-infinity')
-      limit ${LOOKED_AT_MAX}::integer
+      limit ${SCANNED_MAX}::integer
     ),
     placed as (
       select

@@ -6,7 +6,7 @@ import type { Tracer } from "@workflow/tracing";
 import { boundedKey } from "../domain/bounded-key.ts";
 import { StepError } from "../domain/step-error.ts";
 import type { AgentClient } from "../interpreter/effects/agent-client.ts";
-import { callPatiently } from "./call-patiently.ts";
+import { callWithRetries } from "./call-with-retries.ts";
 import { causeOptions } from "./cause-options.ts";
 import { failureOf, orStepError } from "./step-failure.ts";
 
@@ -82,7 +82,7 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
           signal,
           ...(timeoutMs === null ? {} : { timeoutMs: timeoutMs + GRACE_MS }),
         });
-      const asking = callPatiently(ask, options.pausesMs ?? PAUSES_MS, signal);
+      const asking = callWithRetries(ask, options.pausesMs ?? PAUSES_MS, signal);
       const { outcome } = await orStepError(asking, signal, unavailable);
       if (outcome?.$case === "outputJson") return outcome.value;
       throw failureOf(outcome?.value, unavailable);

@@ -31,7 +31,7 @@ export interface ChildRunsOptions extends StoringContext {
    * How long a step waits until the company has room for another pending run, in milliseconds; 10 minutes
    * by default.
    */
-  patienceMs?: number | undefined;
+  waitMs?: number | undefined;
   /** Called when a parent has given children up, so that they get cancelled. */
   onGivenUp: () => void;
 }
@@ -39,7 +39,7 @@ export interface ChildRunsOptions extends StoringContext {
 /** How many runs may be above one (D17). */
 const DEPTH_MAX = 25;
 /** After this time the step fails, so that somebody notices. */
-const PATIENCE_MS = 10 * 60_000;
+const WAIT_MS = 10 * 60_000;
 /**
  * Starts in one family of runs wait for each other in the database, and the others must still find
  * connections.
@@ -48,7 +48,7 @@ const STARTS = { total: 4, perTenant: 2 };
 
 /** @see ChildRuns */
 export function createChildRuns(options: ChildRunsOptions): ChildRuns {
-  const { database, backlog, patienceMs = PATIENCE_MS } = options;
+  const { database, backlog, waitMs = WAIT_MS } = options;
   const turns = new Turns(STARTS);
   const never = new AbortController().signal;
 
@@ -66,7 +66,7 @@ export function createChildRuns(options: ChildRunsOptions): ChildRuns {
     const deployment = await requireStartable(options, parent, command);
     const fullness = await findFullness(backlog, parent.companyId);
     if (fullness !== null) {
-      if (waitedMs < patienceMs) return "later";
+      if (waitedMs < waitMs) return "later";
       throw new StepError("RATE_LIMITED", fullness.message, { details: { limit: "backlog" } });
     }
     const child = newRun(options.runtime, deployment, childFacts(parent, command));

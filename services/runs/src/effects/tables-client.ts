@@ -9,7 +9,7 @@ import { boundedKey } from "../domain/bounded-key.ts";
 import { outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../domain/output-limit.ts";
 import { StepError } from "../domain/step-error.ts";
 import type { TableRow, TablesCaller, TablesClient } from "../interpreter/effects/tables-client.ts";
-import { callPatiently } from "./call-patiently.ts";
+import { callWithRetries } from "./call-with-retries.ts";
 import { causeOptions } from "./cause-options.ts";
 
 /** The address of the tables service, and the identity for calls to it. */
@@ -105,7 +105,7 @@ async function callOrFail<Answer>(
   notFound: NotFound,
 ): Promise<Answer> {
   try {
-    return await callPatiently(() => send(callOptions(caller, signal)), PAUSES_MS, signal);
+    return await callWithRetries(() => send(callOptions(caller, signal)), PAUSES_MS, signal);
   } catch (error) {
     throw isAppError(error) && !signal.aborted ? toStepError(error, notFound) : error;
   }

@@ -37,7 +37,7 @@ export interface BeginRunsOptions {
 const FEW_RESULTS = 500;
 /** How long a run waits for memory in a slot that others need. */
 const WAIT_MS_MAX = 2_000;
-const LOOK_MS = 250;
+const POLL_MS = 250;
 /** Nothing was executed. */
 export const RELEASED: Advance = { next: "release" };
 /** There was no memory for the run. */
@@ -215,7 +215,7 @@ async function waitForMemory({ lease, memory }: ReadyRun, bytes: number): Promis
   const begunAt = performance.now();
   const look = setInterval(() => {
     if (lease.isSlotWanted() && performance.now() - begunAt > WAIT_MS_MAX) giveUp.abort();
-  }, LOOK_MS);
+  }, POLL_MS);
   try {
     await memory.reserve(bytes, giveUp.signal);
     return true;

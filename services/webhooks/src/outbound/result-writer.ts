@@ -60,8 +60,8 @@ export class ResultWriter {
     const { database, logger } = this.#options;
     const results = finished.map((each) => ({ ...each, attemptMembers: attemptMembers(each) }));
     try {
-      await this.#patiently(() => writeResults(database, results));
-      await this.#patiently(() => this.#count(finished));
+      await this.#writeWithRetries(() => writeResults(database, results));
+      await this.#writeWithRetries(() => this.#count(finished));
     } catch (error) {
       logger.error({ err: error, results: results.length }, "results of deliveries not written");
       // An attempt that the database refuses must not block the others; its lease ends in time.
@@ -70,7 +70,7 @@ export class ResultWriter {
   }
 
   /** Repeats a write until the database answers, or the process stops. */
-  async #patiently(write: () => Promise<unknown>): Promise<void> {
+  async #writeWithRetries(write: () => Promise<unknown>): Promise<void> {
     const { logger, signal } = this.#options;
     for (let failures = 1; ; failures += 1) {
       try {

@@ -20,12 +20,12 @@ export type HandOver = (
 ) => Promise<void>;
 
 /** Failed attempts are repeated for this long. */
-const PATIENCE_MS = 5_000;
+const RETRY_FOR_MS = 5_000;
 /**
  * A slow attempt gets a second one beside it after this time; the second one may reach another replica. At
  * the same interval the request checks whether the repair loop was quicker.
  */
-const LOOK_MS = 2_000;
+const SECOND_ATTEMPT_MS = 2_000;
 /** Kept from the caller's own deadline, so that our answer still reaches it. */
 const ANSWER_MARGIN_MS = 250;
 
@@ -49,7 +49,7 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
   return async (key, context, madeActive = NOTHING) => {
     const { signal, requestId, traceparent, log } = context;
     const deadline = new Date(context.deadline.getTime() - ANSWER_MARGIN_MS);
-    const giveUpAt = Math.min(Date.now() + PATIENCE_MS, deadline.getTime());
+    const giveUpAt = Math.min(Date.now() + RETRY_FOR_MS, deadline.getTime());
     for (let failures = 1; ; failures += 1) {
       const pauseMs = backoffMs(failures, BACKOFF);
       try {
@@ -93,7 +93,7 @@ async function pushOrLearn(
   const signal = AbortSignal.any([options.signal, over.signal]);
   const push = () => pushDeployment(dependencies, key, { ...options, signal });
   const pushLater = async (): Promise<number | null> => {
-    await delay(LOOK_MS, undefined, { signal });
+    await delay(SECOND_ATTEMPT_MS, undefined, { signal });
     return push();
   };
   try {
@@ -113,7 +113,7 @@ async function untilKnown(
   signal: AbortSignal,
 ): Promise<number | null> {
   for (;;) {
-    await delay(LOOK_MS, undefined, { signal });
+    await delay(SECOND_ATTEMPT_MS, undefined, { signal });
     const handOver = await findHandOver(database, key);
     if (handOver?.isDue === false) return handOver.refusedRevision;
   }

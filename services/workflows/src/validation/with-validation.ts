@@ -27,7 +27,7 @@ export async function withValidation<T>(
 ): Promise<T> {
   const requireKnown: RequireKnown = (question, triggerName = "trigger") => {
     const violations = checker.recall(question);
-    if (violations === undefined) throw new NotLookedAt(question);
+    if (violations === undefined) throw new NotValidated(question);
     if (violations.length === 0) return;
     throw invalidDefinition(
       violations.map(({ path: [field = "", ...rest], message }) => ({
@@ -40,7 +40,7 @@ export async function withValidation<T>(
     try {
       return await action(requireKnown);
     } catch (error) {
-      if (!(error instanceof NotLookedAt)) throw error;
+      if (!(error instanceof NotValidated)) throw error;
       await checker.check(error.question);
     }
   }
@@ -48,8 +48,8 @@ export async function withValidation<T>(
 }
 
 /** Thrown out of a transaction to have a definition validated outside of it. */
-class NotLookedAt extends Error {
-  override readonly name = "NotLookedAt";
+class NotValidated extends Error {
+  override readonly name = "NotValidated";
   readonly question: DefinitionQuestion;
 
   constructor(question: DefinitionQuestion) {

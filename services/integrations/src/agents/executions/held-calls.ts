@@ -50,10 +50,10 @@ const RENEWALS_PER_LEASE = 6;
  * A connection that drops all packets ends no query by itself. After this share of a lease, the renewal
  * tries another connection.
  */
-const PATIENCES_PER_LEASE = 3;
+const TIMEOUTS_PER_LEASE = 3;
 /** The time that calls have to record their end when the process ends. */
-const LAST_WORDS_MS = 5_000;
-const LOOK_MS = 20;
+const FINAL_WRITES_MS = 5_000;
+const POLL_MS = 20;
 
 /** Renews leases until the scope closes, and then until the calls have ended or some seconds have passed. */
 export function startHeldCalls(
@@ -79,8 +79,8 @@ export function startHeldCalls(
     run: renew,
   });
   scope.defer(async () => {
-    const patience = performance.now() + LAST_WORDS_MS;
-    while (holdings.size > 0 && performance.now() < patience) await pause(LOOK_MS);
+    const patience = performance.now() + FINAL_WRITES_MS;
+    while (holdings.size > 0 && performance.now() < patience) await pause(POLL_MS);
     ending.abort();
     clearInterval(watch);
     await done;
@@ -121,7 +121,7 @@ async function renewHoldings(
   const askedAt = performance.now();
   try {
     const renewing = renewCalls(database, [...asked.keys()], leaseMs);
-    const kept = new Set(await inTime(renewing, leaseMs / PATIENCES_PER_LEASE));
+    const kept = new Set(await inTime(renewing, leaseMs / TIMEOUTS_PER_LEASE));
     for (const [claim, holding] of asked) {
       holding.heldUntil = kept.has(claim) ? askedAt + leaseMs : 0;
     }

@@ -93,7 +93,7 @@ export class EventStarter {
         return events.map((event) => postpone(event, message, AWAY_RETRY_MS));
       }
       const half = Math.ceil(events.length / 2);
-      if (half === events.length) return events.map((event) => tryAgain(event, message));
+      if (half === events.length) return events.map((event) => scheduleRetry(event, message));
       // One event may be the cause of the failure and must not block the others.
       const first = await this.#settle(events.slice(0, half));
       return [...first, ...(await this.#settle(events.slice(half)))];
@@ -102,7 +102,7 @@ export class EventStarter {
 
   #toSettlement(event: StartableEvent, result: StartTriggeredRunsResult | undefined): Settlement {
     const { id, companyId } = event;
-    if (result === undefined) return tryAgain(event, "The runs service has not answered.");
+    if (result === undefined) return scheduleRetry(event, "The runs service has not answered.");
     const { failure, runs } = result;
     if (failure !== undefined) {
       const { reason, message, retryAfterMs } = failure;
@@ -116,7 +116,7 @@ export class EventStarter {
         case "PAYLOAD_TOO_LARGE":
           return { id, status: "failed", error: message };
         default:
-          return tryAgain(event, message);
+          return scheduleRetry(event, message);
       }
     }
     if (runs.length > 0) return { id, status: "processed", started: runs };
@@ -140,7 +140,7 @@ export function bytesOf({ payloadJson, triggerJson }: StartableEvent): number {
 }
 
 /** The outcome of a try that failed: another try, or failure after 20 tries. */
-export function tryAgain(
+export function scheduleRetry(
   { id, attempts }: Pick<StartableEvent, "id" | "attempts">,
   error: string,
 ): Settlement {

@@ -13,7 +13,13 @@ import {
 import type { OwnerlessEvent } from "../../store/claim-inbound-events.ts";
 import { settleEvents } from "../../store/settle-inbound-events.ts";
 import type { AccountFinder } from "./account-finder.ts";
-import { bytesOf, postpone, START_BYTES_MAX, START_EVENTS_MAX, tryAgain } from "./event-starter.ts";
+import {
+  bytesOf,
+  postpone,
+  START_BYTES_MAX,
+  START_EVENTS_MAX,
+  scheduleRetry,
+} from "./event-starter.ts";
 import type { EventStarter, StartableEvent } from "./event-starter.ts";
 import { LEASE_SECONDS } from "./lease.ts";
 
@@ -94,7 +100,7 @@ export class Sweeper {
       const { reason, message } = toAppError(error);
       const isAway = reason === "UNAVAILABLE";
       await settleEvents(database, [
-        isAway ? postpone(event, message, AWAY_RETRY_MS) : tryAgain(event, message),
+        isAway ? postpone(event, message, AWAY_RETRY_MS) : scheduleRetry(event, message),
       ]);
     }
   }

@@ -8,7 +8,7 @@ import { isAppError } from "@workflow/errors";
  * @param pausesMs the pause before each further try
  * @throws the signal's reason when it was aborted, else the error of the last try
  */
-export async function callPatiently<Answer>(
+export async function callWithRetries<Answer>(
   send: () => Promise<Answer>,
   pausesMs: readonly number[],
   signal: AbortSignal,
