@@ -39,7 +39,7 @@ export const csvImportQuery = z.object({
     .transform((text, context) => {
       const parsed = parseJsonText(text, "array");
       if (parsed.ok) return parsed.value;
-      context.addIssue(`${parsed.message}: write a JSON array, URL-encoded`);
+      context.addIssue(parsed.message);
       return z.NEVER;
     })
     .pipe(z.array(columnFields))
