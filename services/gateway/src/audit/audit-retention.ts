@@ -52,7 +52,7 @@ export async function trimAudit(
     for (const { companyId } of chains.filter(({ isDue }) => isDue)) {
       const removed = await trimWholeChain(database, companyId, horizon, signal);
       if (removed === "busy") return;
-      if (removed.rows > 0) logger.info({ companyId, ...removed }, "old audit events are gone");
+      if (removed.rows > 0) logger.info({ companyId, ...removed }, "old audit events were removed");
       if (removed.isBroken) {
         logger.error({ companyId }, "an audit chain is broken and is kept; see verify-audit");
       }

@@ -73,7 +73,7 @@ export async function startSharedWindows(
   scope.defer(() => signals.close());
   scope.defer(() => member.end());
   if (await signals.connected(AbortSignal.timeout(CONNECT_MS))) await hearOthers(members);
-  else logger.warn("NATS is not there: rate limits are counted by this gateway alone meanwhile");
+  else logger.warn("NATS is unavailable: this gateway counts rate limits alone");
   return member.windows;
 }
 

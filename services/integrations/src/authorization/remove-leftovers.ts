@@ -73,7 +73,10 @@ async function removeOne(
     await postponeLeftover(database, row, { pauseMs, error: null });
   } catch (error) {
     if (tries >= TRIES_MAX) {
-      logger.warn({ ...facts, err: error }, "unused accounts stay at the broker; given up");
+      logger.warn(
+        { ...facts, err: error },
+        "unused accounts stay at the broker: the last try failed",
+      );
       return deleteLeftover(database, row);
     }
     logger.info({ ...facts, err: error }, "unused accounts are not removed at the broker yet");

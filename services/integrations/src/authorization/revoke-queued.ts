@@ -54,14 +54,14 @@ async function revokeOne(context: RevocationContext, row: RevocationRow): Promis
   const facts = { company: companyId, connection: connectionId, provider: row.provider, tries };
   if (provider === undefined) {
     // Only a version that knows the provider can revoke the access, so the operator has to act.
-    logger.warn(facts, "access is not taken back: the catalog does not know the provider");
+    logger.warn(facts, "access is not revoked: the catalog does not know the provider");
     const error = "The catalog does not know the provider.";
     return postponeRevocation(database, row, { pauseMs: PAUSES.maxMs, error });
   }
   try {
     // The broker revokes a single connection, but a provider ends all access of the account.
     if (brokerConnectionId === null && (await isAccountInUse(database, row))) {
-      logger.info(facts, "access is not taken back: a connection uses the account");
+      logger.info(facts, "access is not revoked: a connection uses the account");
       return await deleteRevocation(database, row);
     }
     const connection = { companyId, connectionId, provider, fields, brokerConnectionId };
@@ -69,10 +69,16 @@ async function revokeOne(context: RevocationContext, row: RevocationRow): Promis
     await deleteRevocation(database, row);
   } catch (error) {
     if (tries >= TRIES_MAX) {
-      logger.warn({ ...facts, err: error }, "access was not taken back at the provider; given up");
+      logger.warn(
+        { ...facts, err: error },
+        "access was not revoked at the provider: the last try failed",
+      );
       return deleteRevocation(database, row);
     }
-    logger.info({ ...facts, err: error }, "access was not taken back at the provider yet");
+    logger.info(
+      { ...facts, err: error },
+      "access was not revoked at the provider; another try follows",
+    );
     await postponeRevocation(database, row, {
       pauseMs: backoffMs(tries, PAUSES),
       error: explain(error),

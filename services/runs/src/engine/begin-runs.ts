@@ -178,7 +178,7 @@ async function findReady(
     }
     // Without a run the lease is lost: the run was cancelled, or another worker executes it.
     if (run !== undefined && deployment === undefined) {
-      logger.error({ runId: lease.runId }, "a run without a deployment");
+      logger.error({ runId: lease.runId }, "a run has no deployment");
     }
     finished(lease, RELEASED);
     return [];

@@ -111,7 +111,7 @@ async function removeFrom(
   const allOver = horizons.every((horizon) => horizon !== null && partition.end <= horizon);
   if (allOver && !(await hasLiveRuns(database, companies, partition))) {
     if (await dropPartition(context, partition, signal)) {
-      logger.info({ endId: partition.toId, end: partition.end }, "a partition of runs is gone");
+      logger.info({ endId: partition.toId, end: partition.end }, "a partition of runs was removed");
       return 1;
     }
     // Another session held the tables all the time, such as a backup. The next pass tries again.
@@ -124,7 +124,7 @@ async function removeFrom(
       removed += await removeOfCompany(context, { companyId, partition, horizon }, signal);
     }
   }
-  if (removed > 0) logger.info({ removed, end: partition.end }, "old runs are gone");
+  if (removed > 0) logger.info({ removed, end: partition.end }, "old runs were removed");
   return removed;
 }
 
@@ -202,6 +202,6 @@ async function removeOldDeployments(
     unnamed = unnamed.filter((id) => !named.has(id));
   }
   const removed = await deleteDeployments(database, unnamed);
-  if (removed > 0) logger.info({ removed }, "old deployments are gone");
+  if (removed > 0) logger.info({ removed }, "old deployments were removed");
   return nextAfterId;
 }

@@ -307,7 +307,7 @@ export class PostgresWorker implements RuntimeWorker {
 
   #warnOfKept(error: unknown): void {
     const { logger } = this.#options;
-    logger.warn({ err: error }, "could not give leases back; they run out by themselves");
+    logger.warn({ err: error }, "could not release leases; they expire by themselves");
   }
 }
 

@@ -57,7 +57,7 @@ class Dispatcher<Event> {
       if (isAppError(error) && error.reason === "UNAUTHORIZED") return "failed";
       this.#context.logger.error(
         { err: error, provider: this.#handler.provider, requestId: request.requestId },
-        "verifying has failed",
+        "a webhook's signature could not be verified",
       );
       return null;
     }
@@ -72,7 +72,7 @@ class Dispatcher<Event> {
     } catch (error) {
       this.#context.logger.info(
         { err: error, provider: this.#handler.provider, requestId: request.requestId },
-        "a payload is not readable",
+        "a webhook's payload could not be read",
       );
       return null;
     }

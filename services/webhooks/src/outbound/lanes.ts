@@ -125,7 +125,7 @@ export class Lanes {
     await releaseLanes(
       this.#database,
       lanes.map(({ lease }) => lease),
-    ).catch((error: unknown) => this.#logger.warn({ err: error }, "lanes not given back"));
+    ).catch((error: unknown) => this.#logger.warn({ err: error }, "could not release lanes"));
   }
 
   async #claim(): Promise<"again" | void> {
@@ -212,7 +212,7 @@ export class Lanes {
         if (kept.has(lease.endpointId) || this.#lanes.get(lease.endpointId)?.lease !== lease) {
           continue;
         }
-        this.#logger.warn({ endpointId: lease.endpointId }, "a lane is served by somebody else");
+        this.#logger.warn({ endpointId: lease.endpointId }, "another process serves a lane");
         this.#forget(lease.endpointId);
       }
     }

@@ -63,7 +63,10 @@ export class ResultWriter {
       await this.#writeWithRetries(() => writeResults(database, results));
       await this.#writeWithRetries(() => this.#count(finished));
     } catch (error) {
-      logger.error({ err: error, results: results.length }, "results of deliveries not written");
+      logger.error(
+        { err: error, results: results.length },
+        "could not write results of deliveries",
+      );
       // An attempt that the database refuses must not block the others; its lease ends in time.
       if (finished.length > 1) for (const each of finished) await this.#persist([each]);
     }

@@ -66,7 +66,7 @@ async function dropPartition(
     try {
       if (!(await detachPartition(database, name, retentionDays, waitMs))) return;
       await dropDetachedPartitions(database);
-      logger.info({ partition: name }, "a week of webhooks is gone");
+      logger.info({ partition: name }, "a week of webhooks was removed");
       return;
     } catch (error) {
       if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;

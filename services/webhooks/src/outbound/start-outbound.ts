@@ -176,7 +176,7 @@ async function followLanes(
     channels: [LANES_CHANNEL],
     onNotification: (_channel, endpointId) => lanes.change(endpointId),
     onReconnect: () => lanes.poll(),
-    onError: (error) => logger.warn({ err: error }, "not hearing of changed endpoints"),
+    onError: (error) => logger.warn({ err: error }, "could not listen for changes of endpoints"),
   });
   scope.defer(() => listener.stop());
 }

@@ -60,7 +60,7 @@ export class OutcomeWatch {
         outcomes.set(outcome.id, outcome);
       }
     } catch (error) {
-      this.#logger.warn({ err: error }, "the first ones of repeats could not be read");
+      this.#logger.warn({ err: error }, "could not read the first events of repeats");
     }
     const now = Date.now();
     for (const watcher of asked) {
