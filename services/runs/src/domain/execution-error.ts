@@ -7,7 +7,7 @@ export interface ExecutionError {
   details?: Record<string, unknown> | undefined;
 }
 
-/** One that is found here, and not told by a record or by another service. */
+/** An error of this service's own finding, not one from a record or another service. */
 export interface FoundError extends ExecutionError {
   code: FailureCode;
 }

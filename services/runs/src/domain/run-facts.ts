@@ -26,7 +26,7 @@ export interface RunFacts {
   waitingParentRunId: string | null;
   /** How many runs are above this one (D17). */
   depth: number;
-  /** How many runs in a row started the next by what they wrote, down to this one. */
+  /** The length of the chain of runs that started one another by their writes, down to this one. */
   triggerDepth: number;
   /** The first run of that row; null when this run is the first (D60). */
   rootRunId: string | null;

@@ -150,7 +150,8 @@ function toStepError(error: AppError, notFound: NotFound): AppError | StepError 
       });
     case "RATE_LIMITED":
     case "UNAVAILABLE":
-      // Not `answered`: nobody knows whether the row was written, so the next attempt has the same key.
+      // The error is not marked `answered`: nobody knows whether the row was written. The next attempt has
+      // the same key.
       return new StepError(
         "TABLE_UNAVAILABLE",
         message,

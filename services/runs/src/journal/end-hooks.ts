@@ -2,7 +2,7 @@ import type { Transaction } from "@workflow/db";
 import type { EndedRun } from "../domain/ended-run.ts";
 
 /**
- * What else is written when runs end, whoever ends them. It follows the writes of the runs' own rows, in
+ * A further write at the end of runs, whoever ends them. It follows the writes of the runs' own rows, in
  * the same transaction. It must not touch rows of `runs.tasks`, whose locks are taken before.
  */
 export interface EndHook {

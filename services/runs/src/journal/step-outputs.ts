@@ -10,7 +10,7 @@ const KEPT_BYTES_MAX = 4 * 1024 * 1024;
  * in memory.
  */
 export const SMALL_OUTPUT_BYTES = 256;
-/** What a result takes besides, with its path and its entries in maps. */
+/** The bytes of a result besides its output: its path and its entries in maps. */
 export const RESULT_BYTES = 300;
 /** Bytes of outputs that one query reads. */
 const READ_BYTES_MAX = 8 * 1024 * 1024;

@@ -20,7 +20,7 @@ export interface CancelContext {
   database: Database;
   runtime: TaskRuntime;
   endedRuns: EndedRuns;
-  /** What else is written when runs end. The hooks are called in this order. */
+  /** The further writes at the ends of runs. The hooks are called in this order. */
   endHooks: readonly EndHook[];
   wakeUps: WakeUps;
   /** Called after each commit that puts events into the outbox. */

@@ -16,7 +16,7 @@ import type { Scrubber } from "@workflow/scrubber";
 /** What templates see as `secrets`. */
 type SecretsScope = TemplateScope["secrets"];
 
-/** Permits one step, which guards where they go, to read bound secrets. */
+/** Permits one step to read bound secrets; the step guards their destinations. */
 export interface SecretGrant {
   /** The value of `secrets`, which notes which bound secrets are read. */
   readonly secrets: SecretsScope;

@@ -40,7 +40,7 @@ export interface NewRun {
   triggerData: string | null;
   /** The schedule that starts it. */
   scheduleId: string | null;
-  /** How many runs in a row started the next by what they wrote, down to this one. */
+  /** The length of the chain of runs that started one another by their writes, down to this one. */
   triggerDepth: number;
   /** The attempt of a parent's step that starts it. */
   parent: ParentStep | null;

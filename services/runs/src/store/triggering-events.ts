@@ -117,7 +117,7 @@ export async function listStarted(
 
 /** The run that caused an event. */
 export interface Cause {
-  /** How many runs in a row started the next by what they wrote, down to it. */
+  /** The length of the chain of runs that started one another by their writes, down to the run. */
   triggerDepth: number;
   /** The first run of that row; the run itself when none led to it. */
   rootRunId: string;

@@ -88,7 +88,7 @@ function toRequest(workflowId: string, due: DueDeployment): PutDeploymentRequest
 }
 
 const DEPLOYMENT_STATUS_BY_STATUS = {
-  // Of a draft, what is handed over is that its activation was taken back.
+  // For a draft, the hand-over tells that its activation was reverted.
   draft: DeploymentStatus.PAUSED,
   active: DeploymentStatus.ACTIVE,
   paused: DeploymentStatus.PAUSED,
